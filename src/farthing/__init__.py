@@ -1,0 +1,1 @@
+"""Farthing: an open payments core."""

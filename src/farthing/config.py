@@ -1,0 +1,132 @@
+"""Every setting once: its name, its default and one sentence."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+import msgspec
+from msgspec import Meta, Struct
+
+PREFIX: Final = "FARTHING_"
+
+
+class SettingsError(Exception):
+    """A setting is missing or wrong; the sentence says which one and how to mend it."""
+
+
+def _setting(sentence: str) -> Meta:
+    return Meta(description=sentence)
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of one process, read from the environment as `FARTHING_<NAME>`."""
+
+    environment: Annotated[
+        Literal["sandbox", "live"],
+        _setting(
+            "Which of the two environments this is; credentials of one are refused by the other."
+        ),
+    ] = "sandbox"
+    database_url: Annotated[
+        str,
+        _setting(
+            "The PostgreSQL database, 15 or later, as `postgresql://user:password@host/name`; "
+            "`farthing up` brings its own."
+        ),
+    ] = ""
+    master_key: Annotated[
+        str,
+        _setting("The secret from which every other key is derived: 64 hexadecimal digits."),
+    ] = ""
+    master_key_file: Annotated[
+        str,
+        _setting("A file that holds the master key, instead of `FARTHING_MASTER_KEY`."),
+    ] = ""
+    host: Annotated[str, _setting("The address on which the service listens.")] = "127.0.0.1"
+    port: Annotated[
+        int, _setting("The port on which the service listens."), Meta(ge=0, le=65535)
+    ] = 4960
+    pool_size: Annotated[
+        int, _setting("How many database connections one process may hold."), Meta(ge=2, le=500)
+    ] = 8
+    batch_size: Annotated[
+        int,
+        _setting("How many commands one database transaction may carry."),
+        Meta(ge=1, le=1000),
+    ] = 128
+    lanes: Annotated[
+        int,
+        _setting("How many batches of one tenant one process may have under way at once."),
+        Meta(ge=1, le=16),
+    ] = 2
+    queue_size: Annotated[
+        int,
+        _setting("How many commands may wait in one process before it answers 503."),
+        Meta(ge=1, le=1_000_000),
+    ] = 2048
+    token_minutes: Annotated[
+        int, _setting("How long an access token lives."), Meta(ge=1, le=24 * 60)
+    ] = 60
+    idempotency_hours: Annotated[
+        int,
+        _setting("How long the answer to a request with an `Idempotency-Key` is kept."),
+        Meta(ge=24, le=24 * 365),
+    ] = 48
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        _setting("The least severe line that is logged."),
+    ] = "info"
+    log_format: Annotated[
+        Literal["json", "console"], _setting("One JSON object a line, or lines for people.")
+    ] = "json"
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] = os.environ) -> Self:
+        """Read the settings, or say which one is wrong."""
+        given = {
+            name.removeprefix(PREFIX).lower(): value
+            for name, value in environ.items()
+            if name.startswith(PREFIX)
+        }
+        known = {name: value for name, value in given.items() if name in cls.__struct_fields__}
+        try:
+            return msgspec.convert(known, cls, strict=False)
+        except msgspec.ValidationError as error:
+            message, _, path = str(error).partition(" - at `$.")
+            name = PREFIX + path.rstrip("`").upper()
+            raise SettingsError(f"{name} is wrong: {message}.") from None
+
+    def require_database_url(self) -> str:
+        """Return the database's address; without one nothing can start."""
+        if not self.database_url:
+            raise SettingsError(
+                "FARTHING_DATABASE_URL is not set. Set it to a PostgreSQL database, for example "
+                "postgresql://farthing:secret@localhost/farthing, or run `farthing up`, which "
+                "brings a database of its own."
+            )
+        return self.database_url
+
+    def require_master_key(self) -> bytes:
+        """Return the 32 bytes of the master key, from the environment or from its file."""
+        text, source = self.master_key, "FARTHING_MASTER_KEY"
+        if not text and self.master_key_file:
+            source = self.master_key_file
+            try:
+                text = Path(self.master_key_file).read_text("ascii").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise SettingsError(
+                    f"The master key file {source} cannot be read: {error}."
+                ) from None
+        if not text:
+            raise SettingsError(
+                "No master key: set FARTHING_MASTER_KEY or FARTHING_MASTER_KEY_FILE. "
+                "`openssl rand -hex 32` makes one; keep it as safe as the money."
+            )
+        try:
+            key = bytes.fromhex(text)
+        except ValueError:
+            key = b""
+        if len(key) != 32:  # noqa: PLR2004 - AES-256
+            raise SettingsError(f"The master key in {source} is not 64 hexadecimal digits.")
+        return key

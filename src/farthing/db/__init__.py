@@ -1,0 +1,1 @@
+"""PostgreSQL: the pool, the embedded server, the migrations and the one commit path."""

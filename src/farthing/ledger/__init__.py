@@ -1,0 +1,1 @@
+"""Money: balances, entries and the effects that move it."""

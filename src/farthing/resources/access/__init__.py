@@ -1,0 +1,1 @@
+"""Tenants, credentials and access tokens."""

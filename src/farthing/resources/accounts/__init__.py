@@ -1,0 +1,1 @@
+"""Accounts: where a customer's money is held."""

@@ -1,0 +1,1 @@
+"""Customers: the people and businesses whose money it is."""

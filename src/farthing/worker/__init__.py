@@ -1,0 +1,1 @@
+"""Work that falls due by the clock."""
