@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 PREFIX: Final = "FARTHING_"
+MASTER_KEY_BYTES: Final = 32
 
 
 class SettingsError(Exception):
@@ -127,6 +128,6 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             key = bytes.fromhex(text)
         except ValueError:
             key = b""
-        if len(key) != 32:  # noqa: PLR2004 - AES-256
+        if len(key) != MASTER_KEY_BYTES:
             raise SettingsError(f"The master key in {source} is not 64 hexadecimal digits.")
         return key

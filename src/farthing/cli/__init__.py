@@ -1,1 +1,74 @@
-"""The command line."""
+"""The command line: each command says what it does, and each error what to do next."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
+
+import platformdirs
+import typer
+
+from farthing.catalog import MACHINES
+from farthing.config import Settings, SettingsError
+from farthing.db import migrate as migrations
+from farthing.db.pool import AWAY
+
+app: Final = typer.Typer(
+    name="farthing",
+    help="An open payments core: customers, accounts and money over a double-entry ledger.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def main() -> None:
+    """Run the command line; what is expected to go wrong ends in a sentence, not a traceback."""
+    try:
+        app()
+    except (SettingsError, migrations.MigrationError) as error:
+        _fail(str(error))
+    except AWAY as error:
+        _fail(f"The database cannot be reached: {error}. Is FARTHING_DATABASE_URL right?")
+
+
+def _fail(sentence: str) -> NoReturn:
+    print(f"farthing: {sentence}", file=sys.stderr)  # noqa: T201 - this is the command line
+    raise SystemExit(1)
+
+
+@app.command()
+def serve() -> None:
+    """Serve the API on FARTHING_HOST and FARTHING_PORT.
+
+    Several may run beside each other on one database.
+
+    Example: FARTHING_DATABASE_URL=postgresql://... FARTHING_MASTER_KEY_FILE=key farthing serve
+    """
+    from farthing.cli import serving  # noqa: PLC0415 - the other commands start faster without it
+
+    serving.serve()
+
+
+@app.command()
+def worker() -> None:
+    """Do what falls due by the clock, such as forgetting what has expired.
+
+    Several may run beside each other on one database.
+
+    Example: FARTHING_DATABASE_URL=postgresql://... farthing worker
+    """
+    from farthing.cli import serving  # noqa: PLC0415 - the other commands start faster without it
+
+    serving.run_worker()
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database at FARTHING_DATABASE_URL up to date.
+
+    Example: FARTHING_DATABASE_URL=postgresql://... farthing migrate
+    """
+    url = Settings.load().require_database_url()
+    asyncio.run(migrations.migrate(url, MACHINES, typer.echo))
+    typer.echo("The database is up to date.")

@@ -1,0 +1,5 @@
+"""`python -m farthing` is `farthing`."""
+
+from farthing.cli import main
+
+main()

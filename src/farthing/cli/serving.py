@@ -1,0 +1,65 @@
+"""Running the service and the worker in this process, until a signal says stop."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import uvicorn
+import uvloop
+
+from farthing.config import Settings, SettingsError
+from farthing.core.logs import configure_logs
+from farthing.http.app import build
+from farthing.http.service import Service
+from farthing.worker.loop import work
+
+# How long requests that are under way may take to end once the service stops.
+_GRACE_SECONDS: Final = 5
+_BACKLOG: Final = 2048
+
+
+def serve() -> None:
+    """Serve the API."""
+    settings = Settings.load()
+    configure_logs(settings)
+    with _listen(settings) as listener:
+        _run(lambda: _serve(settings, listener))
+
+
+def run_worker() -> None:
+    """Do what falls due."""
+    settings = Settings.load()
+    configure_logs(settings)
+    _run(lambda: work(settings))
+
+
+def _run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())
+
+
+def _listen(settings: Settings) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise SettingsError(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
+            "Choose another FARTHING_PORT, or stop what uses this one."
+        ) from None
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    service = await Service.start(settings)
+    config = uvicorn.Config(
+        build(service),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        lifespan="on",
+        ws="none",
+    )
+    await uvicorn.Server(config).serve([listener])

@@ -1,0 +1,17 @@
+"""Time: UTC, in whole milliseconds, so that what is stored is what is said."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+Clock = Callable[[], datetime]
+
+
+def system_clock() -> datetime:
+    """Return the time of this machine."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def say_time(moment: datetime) -> str:
+    """Write a moment as RFC 3339 with milliseconds and `Z`."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -1,0 +1,77 @@
+"""State machines are data: a table of rows, and the one check that reads it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from farthing.core.actors import Actor
+from farthing.core.errors import StateMismatch, TransitionNotAllowed
+
+C: Final = Actor.CUSTOMER
+T: Final = Actor.CLIENT
+O: Final = Actor.OPERATOR  # noqa: E741 - one letter each, as in the published tables
+P: Final = Actor.PLATFORM
+
+# What must hold before a row may be taken: it gets the object and the rows kept beside it, and
+# raises the Problem that says why not.
+Condition = Callable[..., None]
+
+
+class Transition(Struct, frozen=True):
+    """One row of a machine: from where, to where, who may, why, and on what condition."""
+
+    source: str
+    target: str
+    who: frozenset[Actor]
+    why: str
+    needs: Condition | None = None
+
+
+def row(
+    source: str, target: str, who: Iterable[Actor], why: str, needs: Condition | None = None
+) -> Transition:
+    """Write one row."""
+    return Transition(source, target, frozenset(who), why, needs)
+
+
+class Machine(Struct, frozen=True):
+    """The states of one noun and the ways between them."""
+
+    noun: str
+    states: Sequence[str]
+    initial: str
+    table: Sequence[Transition]
+
+    def find(self, source: str, target: str, actor: Actor) -> Transition | None:
+        """Return the row that this actor may take, if there is one."""
+        for one in self.table:
+            if one.source == source and one.target == target and actor in one.who:
+                return one
+        return None
+
+    def allowed(self, source: str, actor: Actor) -> list[str]:
+        """List the states that this actor may move an object to."""
+        targets = {one.target for one in self.table if one.source == source and actor in one.who}
+        return [state for state in self.states if state in targets]
+
+    def check(self, current: str, expected: str | None, target: str, actor: Actor) -> Transition:
+        """Return the row to take, or raise the Problem that says why there is none."""
+        if expected is not None and expected != current:
+            raise StateMismatch(
+                f"fromStateId is {expected}, but the {self.noun} is {current}. "
+                "Read it again and decide anew.",
+                currentStateId=current,
+                allowedStateIds=self.allowed(current, actor),
+            )
+        found = self.find(current, target, actor)
+        if found is None:
+            allowed = self.allowed(current, actor)
+            ways = ", ".join(allowed) or "nothing"
+            raise TransitionNotAllowed(
+                f"The {self.noun} is {current}, and {actor} cannot move it to {target}; "
+                f"possible from here: {ways}.",
+                currentStateId=current,
+                allowedStateIds=allowed,
+            )
+        return found

@@ -1,0 +1,63 @@
+"""Operations are data: routing, checks, OpenAPI and the reference pages all read these."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from farthing.core import errors
+from farthing.core.actors import Grant
+from farthing.core.errors import Problem
+
+KEY_ONLY: Final = frozenset({Grant.API_KEY, Grant.OPERATOR_KEY})
+TENANT: Final = frozenset({Grant.API_KEY, Grant.CLIENT_TOKEN, Grant.OPERATOR_KEY})
+TOKENS: Final = frozenset({Grant.CUSTOMER_TOKEN, Grant.CLIENT_TOKEN, Grant.OPERATOR_KEY})
+ANYBODY_KNOWN: Final = TENANT | TOKENS
+OPEN: Final[frozenset[Grant]] = frozenset()
+
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One thing that the service does, said once."""
+
+    id: str
+    method: Method
+    path: str
+    summary: str
+    who: frozenset[Grant]
+    # A write makes a command from the call; a read answers by itself.
+    command: Callable[[Any], Any] | None = None
+    read: Callable[[Any], Awaitable[Any]] | None = None
+    status: int = 200
+    noun: str | None = None
+    body: type[Struct] | None = None
+    query: type[Struct] | None = None
+    answer: type[Struct] | None = None
+    raises: tuple[type[Problem], ...] = ()
+    body_example: Mapping[str, Any] | None = None
+    # The answer holds a credential: what idempotency keeps of it is sealed.
+    secret: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether the operation changes something."""
+        return self.command is not None
+
+    @property
+    def errors(self) -> tuple[type[Problem], ...]:
+        """List every Problem that this operation may answer with, in the catalogue's order."""
+        found = {*self.raises, errors.Unavailable, errors.InternalError}
+        if self.who:
+            found |= {errors.Unauthenticated, errors.Forbidden, errors.RateLimited}
+        if "{id}" in self.path:
+            found |= {errors.MalformedId, errors.NotFound}
+        if self.body is not None:
+            found |= {errors.MalformedJson, errors.BodyTooLarge, errors.UnsupportedMediaType}
+        if self.body is not None or self.query is not None or self.who:
+            found.add(errors.ValidationFailed)
+        if self.writes:
+            found |= {errors.IdempotencyInProgress, errors.IdempotencyKeyReused}
+        return tuple(problem for problem in errors.CATALOGUE.values() if problem in found)

@@ -1,0 +1,33 @@
+"""Rows: frozen data as the database keeps it, field for column."""
+
+from datetime import datetime
+from uuid import UUID
+
+from msgspec import Struct
+
+
+class Row(Struct, frozen=True):
+    """One row of one tenant; the fields are the table's columns, in order."""
+
+    tenant_id: UUID
+    id: UUID
+
+
+class VersionedRow(Row, frozen=True):
+    """A row that changes; each change counts its version up by one."""
+
+    version: int
+
+
+class ObjectRow(VersionedRow, frozen=True):
+    """A row that the outside knows as an object."""
+
+    created_at: datetime
+    updated_at: datetime
+    state_id: str
+    tags: list[str]
+    annotations: dict[str, str]
+
+    def owner(self) -> UUID:
+        """Return the customer whose object this is."""
+        raise NotImplementedError

@@ -1,0 +1,227 @@
+"""Validation: every fault of a body at once, each with its place, its code and its remedy.
+
+msgspec stops at the first fault. This module reads the same types through `msgspec.inspect`,
+walks the whole value, collects what is wrong, and leaves the building of the typed object to
+msgspec. A value is never repeated in a message, because it could be a card number.
+"""
+
+import difflib
+import functools
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec import inspect as shape
+
+from farthing.core.errors import Fault, ValidationFailed
+
+S = TypeVar("S", bound=Struct)
+
+# A check appends the faults of one value and returns the value with explicit nulls left out.
+Check = Callable[[Any, str, list[Fault]], Any]
+
+_Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+
+MOST_FAULTS: Final = 100
+_UNFIT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONG_DIGITS: Final = re.compile(r"\d{6,}")
+
+
+def parse(schema: type[S], value: object) -> S:
+    """Build the typed object, or raise all the faults of the value.
+
+    A schema whose fields depend on each other has a class method `crossed`, which gets the
+    fields that were given and yields a fault for each pair that does not fit together.
+    """
+    faults: list[Fault] = []
+    cleaned = _check_of(schema)(value, "", faults)
+    if faults:
+        raise ValidationFailed(faults[:MOST_FAULTS])
+    return msgspec.convert(cleaned, schema)
+
+
+def point(pointer: str, name: str) -> str:
+    """Extend a JSON pointer; long runs of digits are hidden, they could be a card number."""
+    shown = _LONG_DIGITS.sub("…", name[:100])
+    return f"{pointer}/{shown.replace('~', '~0').replace('/', '~1')}"
+
+
+@functools.cache
+def _check_of(schema: type[Struct]) -> Check:
+    return _compile(shape.type_info(schema))
+
+
+def _compile(kind: shape.Type) -> Check:
+    extra: dict[str, Any] = {}
+    while isinstance(kind, shape.Metadata):
+        extra |= kind.extra or {}
+        kind = kind.type
+    if isinstance(kind, shape.StrType):
+        return _string(kind, extra)
+    return _COMPILERS[type(kind)](kind)
+
+
+def _wrong_type(pointer: str, expected: str) -> Fault:
+    return Fault(pointer, "wrong_type", f"Must be {expected}.")
+
+
+def _instance(cls: type, expected: str) -> Check:
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, cls):
+            faults.append(_wrong_type(pointer, expected))
+        return value
+
+    return check
+
+
+def _integer(kind: shape.IntType) -> Check:
+    low, high = kind.ge, kind.le
+
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, int) or isinstance(value, bool):
+            faults.append(_wrong_type(pointer, "a whole number"))
+        elif (low is not None and value < low) or (high is not None and value > high):
+            detail = f"Must be a whole number from {low} to {high}."
+            faults.append(Fault(pointer, "invalid_value", detail))
+        return value
+
+    return check
+
+
+def _moment(_: shape.DateTimeType) -> Check:
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        try:
+            return msgspec.convert(value, _Moment)
+        except msgspec.ValidationError:
+            detail = "Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z."
+            faults.append(Fault(pointer, "invalid_format", detail))
+            return value
+
+    return check
+
+
+def _literal(values: list[str]) -> Check:
+    listing = ", ".join(values)
+
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, str):
+            faults.append(_wrong_type(pointer, "a string"))
+        elif value not in values:
+            faults.append(Fault(pointer, "invalid_value", f"Must be one of {listing}."))
+        return value
+
+    return check
+
+
+def _string(kind: shape.StrType, extra: dict[str, Any]) -> Check:
+    least, most = kind.min_length or 0, kind.max_length
+    pattern = re.compile(kind.pattern) if kind.pattern else None
+    one_of, expected = extra.get("one_of"), extra.get("expected", "")
+
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, str):
+            faults.append(_wrong_type(pointer, "a string"))
+        elif len(value) < least:
+            faults.append(Fault(pointer, "too_short", f"Must have at least {least} characters."))
+        elif most is not None and len(value) > most:
+            faults.append(Fault(pointer, "too_long", f"Must have at most {most} characters."))
+        elif _UNFIT.search(value):
+            detail = "Must have no control characters and no lone surrogates."
+            faults.append(Fault(pointer, "invalid_characters", detail))
+        elif pattern is not None and not pattern.fullmatch(value):
+            faults.append(Fault(pointer, "invalid_format", f"Must be {expected}."))
+        elif one_of is not None and value not in one_of:
+            faults.append(Fault(pointer, "invalid_value", f"Must be {expected}."))
+        return value
+
+    return check
+
+
+def _list(kind: shape.ListType) -> Check:
+    item, most = _compile(kind.item_type), kind.max_length
+
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, list):
+            faults.append(_wrong_type(pointer, "a list"))
+            return value
+        if most is not None and len(value) > most:
+            faults.append(Fault(pointer, "too_many", f"Must have at most {most} items."))
+            return value
+        return [item(one, f"{pointer}/{index}", faults) for index, one in enumerate(value)]
+
+    return check
+
+
+def _dict(kind: shape.DictType) -> Check:
+    key, item, most = _compile(kind.key_type), _compile(kind.value_type), kind.max_length
+
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, dict):
+            faults.append(_wrong_type(pointer, "an object"))
+            return value
+        if most is not None and len(value) > most:
+            faults.append(Fault(pointer, "too_many", f"Must have at most {most} names."))
+            return value
+        return {
+            key(name, point(pointer, name), faults): item(one, point(pointer, name), faults)
+            for name, one in value.items()
+        }
+
+    return check
+
+
+def _struct(kind: shape.StructType) -> Check:
+    checks = {field.encode_name: _compile(field.type) for field in kind.fields}
+    places = {name: point("", name) for name in checks}
+    required = [field.encode_name for field in kind.fields if field.required]
+    crossed = getattr(kind.cls, "crossed", _nothing)
+
+    def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, dict):
+            faults.append(_wrong_type(pointer, "an object"))
+            return value
+        # An explicit null means absent.
+        given = {name: one for name, one in value.items() if one is not None}
+        missing = [name for name in required if name not in given]
+        faults += [Fault(pointer + places[name], "required", "Must be given.") for name in missing]
+        unknown = [name for name in value if name not in checks]
+        faults += [unknown_name(point(pointer, name), name, list(checks)) for name in unknown]
+        cleaned = {
+            name: checks[name](one, pointer + places[name], faults)
+            for name, one in given.items()
+            if name in checks
+        }
+        faults += crossed(cleaned)
+        return cleaned
+
+    return check
+
+
+def _nothing(_: dict[str, Any]) -> Iterator[Fault]:
+    yield from ()
+
+
+_COMPILERS: Final[dict[type[shape.Type], Callable[[Any], Check]]] = {
+    shape.StructType: _struct,
+    shape.LiteralType: lambda kind: _literal([str(value) for value in kind.values]),
+    shape.EnumType: lambda kind: _literal([str(member.value) for member in kind.cls]),
+    shape.ListType: _list,
+    shape.DictType: _dict,
+    # A union is always "or null", and null means absent.
+    shape.UnionType: lambda kind: _compile(
+        next(one for one in kind.types if not isinstance(one, shape.NoneType))
+    ),
+    shape.BoolType: lambda _: _instance(bool, "true or false"),
+    shape.IntType: _integer,
+    shape.DateTimeType: _moment,
+}
+
+
+def unknown_name(pointer: str, name: str, known: list[str]) -> Fault:
+    """Refuse a name that nobody knows, with the nearest one that somebody does."""
+    nearest = difflib.get_close_matches(name[:100], known, n=1)
+    hint = f" Did you mean {nearest[0]}?" if nearest else f" Known here: {', '.join(known)}."
+    return Fault(pointer, "unknown_field", f"There is no such field.{hint}")

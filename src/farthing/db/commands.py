@@ -1,0 +1,122 @@
+"""Commands: what a write must see, and what it decides from that."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+
+from farthing.core.actors import Principal
+from farthing.core.ids import new_id
+from farthing.core.rows import VersionedRow
+from farthing.db.tables import AppendTable, Table
+
+
+class HistoryRow(Struct, frozen=True):
+    """One step of an object from state to state; the first has no source."""
+
+    tenant_id: UUID
+    object_id: UUID
+    version: int
+    machine: str
+    source: str | None
+    target: str
+    actor: str
+    principal: str
+    reason: str | None
+    request_id: str
+    created_at: datetime
+
+
+class EventRow(Struct, frozen=True):
+    """One change of one object, with the object as it was right after."""
+
+    tenant_id: UUID
+    id: UUID
+    type: str
+    noun: str
+    object_id: UUID
+    object_version: int
+    created_at: datetime
+    data: Any
+
+    @classmethod
+    def make_id(cls) -> UUID:
+        """Make an event's identifier."""
+        return new_id()
+
+
+class IdempotencyRow(Struct, frozen=True):
+    """The answer to a request, kept for its repeats."""
+
+    tenant_id: UUID
+    scope: str
+    key: str
+    fingerprint: bytes
+    status: int
+    body: bytes
+    created_at: datetime
+
+
+HISTORY = AppendTable("history", HistoryRow)
+EVENTS = AppendTable("events", EventRow)
+IDEMPOTENCY = AppendTable("idempotency", IdempotencyRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A row that a command must see, and the rows that follow from it.
+
+    `follow` gets the locked row and names further ones, in tables of a higher rank.
+    """
+
+    table: Table[Any]
+    id: UUID
+    follow: Callable[[Any], Iterable["Need"]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """The caller's key with the fingerprint of the request that came with it."""
+
+    key: str
+    fingerprint: bytes
+    # Encrypts what is kept of an answer that holds a credential.
+    seal: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """On whose behalf a command runs, and within which request."""
+
+    principal: Principal
+    request_id: str
+    idempotency: IdempotencyKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A pure decision over the rows that it needs.
+
+    `decide` reads and writes through the draft that it is given, returns the answer, or raises
+    a Problem, in which case nothing of it remains.
+    """
+
+    decide: Callable[[Any], Struct | None]
+    needs: Sequence[Need] = ()
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the caller is told, once it is durable."""
+
+    status: int
+    body: bytes
+    replayed: bool = False
+
+
+RowKey = tuple[Table[Any], UUID]
+Rows = dict[RowKey, VersionedRow]

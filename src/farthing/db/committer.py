@@ -1,0 +1,193 @@
+"""The only commit: commands that wait together are written together.
+
+Each tenant has lanes. A lane takes the commands that wait at this moment, runs them as one batch
+in one database transaction, and answers their callers after the commit. What arrives meanwhile
+forms the next batch, so the load itself decides how large batches are.
+"""
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+import structlog
+
+from farthing.core.clock import Clock, system_clock
+from farthing.core.errors import IdempotencyInProgress, InternalError, Problem, Unavailable
+from farthing.db.batch import Batch, Outcome
+from farthing.db.commands import Answer, Command, Context
+from farthing.db.pool import AWAY, Pool
+
+# The database asks to try the whole transaction again.
+_AGAIN: Final = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.LockNotAvailableError,
+)
+_TRIES: Final = 6
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Waiting:
+    context: Context
+    command: Command
+    outcome: "asyncio.Future[Outcome]"
+
+
+@dataclass(slots=True)
+class _Tenant:
+    waiting: deque[_Waiting] = field(default_factory=deque)
+    lanes: int = 0
+
+
+class Committer:
+    """Takes commands and answers when what they decided is durable."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        clock: Clock = system_clock,
+        batch_size: int = 128,
+        lanes: int = 2,
+        queue_size: int = 2048,
+    ) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._batch_size = batch_size
+        self._lanes = lanes
+        self._queue_size = queue_size
+        self._tenants: dict[UUID, _Tenant] = {}
+        self._running_keys: set[tuple[UUID, str, str]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.waiting = 0
+
+    async def submit(self, context: Context, command: Command) -> Answer:
+        """Queue a command and wait for its answer; raise the Problem that prevented one."""
+        if self.waiting >= self._queue_size:
+            raise Unavailable("Too many requests are waiting. Repeat in a moment.")
+        running = self._claim_key(context)
+        self.waiting += 1
+        try:
+            outcome = await self._enqueue(context, command)
+        finally:
+            self.waiting -= 1
+            self._running_keys -= running
+        if isinstance(outcome, Problem):
+            raise outcome
+        return outcome
+
+    async def sweep(self, statement: str, *values: object) -> None:
+        """Run housekeeping on which no decision depends, such as forgetting what has expired."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(statement, *values)
+
+    async def close(self) -> None:
+        """Wait until everything that was taken has been answered."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+    def _claim_key(self, context: Context) -> set[tuple[UUID, str, str]]:
+        if context.idempotency is None:
+            return set()
+        principal = context.principal
+        claim = (principal.tenant_id, principal.name, context.idempotency.key)
+        if claim in self._running_keys:
+            raise IdempotencyInProgress
+        self._running_keys.add(claim)
+        return {claim}
+
+    async def _enqueue(self, context: Context, command: Command) -> Outcome:
+        tenant_id = context.principal.tenant_id
+        tenant = self._tenants.setdefault(tenant_id, _Tenant())
+        one = _Waiting(context, command, asyncio.get_running_loop().create_future())
+        tenant.waiting.append(one)
+        if tenant.lanes < self._lanes:
+            tenant.lanes += 1
+            task = asyncio.create_task(self._run_lane(tenant_id, tenant))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        # A caller who goes away does not stop the command: it may be committing already.
+        return await asyncio.shield(one.outcome)
+
+    async def _run_lane(self, tenant_id: UUID, tenant: _Tenant) -> None:
+        try:
+            while tenant.waiting:
+                count = min(len(tenant.waiting), self._batch_size)
+                await self._answer(tenant_id, [tenant.waiting.popleft() for _ in range(count)])
+        finally:
+            tenant.lanes -= 1
+            if not tenant.lanes and not tenant.waiting:
+                self._tenants.pop(tenant_id, None)
+
+    async def _answer(self, tenant_id: UUID, batch: list[_Waiting]) -> None:
+        outcomes = await self._run(tenant_id, [(one.context, one.command) for one in batch])
+        for one, outcome in zip(batch, outcomes, strict=True):
+            if not one.outcome.done():
+                one.outcome.set_result(outcome)
+
+    async def _run(
+        self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]]
+    ) -> list[Outcome]:
+        """Commit together; if the database refuses, each by itself, so only the guilty fails."""
+        try:
+            return await self._commit_patiently(tenant_id, submissions)
+        except AWAY as error:
+            log.warning("database_away", error=repr(error))
+            return [_away() for _ in submissions]
+        except Exception:
+            if len(submissions) > 1:
+                log.warning("batch_taken_apart", size=len(submissions), exc_info=True)
+                return [
+                    outcome
+                    for submission in submissions
+                    for outcome in await self._run(tenant_id, [submission])
+                ]
+            return [await self._run_last_time(tenant_id, submissions[0])]
+
+    async def _run_last_time(self, tenant_id: UUID, one: tuple[Context, Command]) -> Outcome:
+        """Try a refused command once more, alone.
+
+        The refusal may have been a race that is over now: two processes that made the same row.
+        """
+        try:
+            return (await self._commit_patiently(tenant_id, [one]))[0]
+        except AWAY:
+            return _away()
+        except Exception:
+            log.exception("command_refused_by_database", request_id=one[0].request_id)
+            return InternalError()
+
+    async def _commit_patiently(
+        self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]]
+    ) -> list[Outcome]:
+        for attempt in range(_TRIES):
+            try:
+                return await self._commit(tenant_id, submissions)
+            except _AGAIN as error:
+                log.info("batch_tried_again", error=type(error).__name__, attempt=attempt)
+                await asyncio.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311 - jitter, no secret
+        return [_busy() for _ in submissions]
+
+    async def _commit(
+        self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]]
+    ) -> list[Outcome]:
+        async with self._pool.acquire() as connection, connection.transaction():
+            return await Batch(connection, tenant_id, self._clock()).run(submissions)
+
+
+def _away() -> Problem:
+    return Unavailable(
+        "The database is away, and whether this request took effect is not known. "
+        "Repeat it with the same Idempotency-Key."
+    )
+
+
+def _busy() -> Problem:
+    return Unavailable("Others hold what this request needs. Repeat it in a moment.")

@@ -1,0 +1,124 @@
+"""A draft: what one command sees and writes, kept apart until it has decided."""
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+import msgspec
+from msgspec import Raw, Struct
+
+from farthing.core.actors import Principal
+from farthing.core.errors import NotFound
+from farthing.core.rows import ObjectRow, VersionedRow
+from farthing.db.commands import EVENTS, HISTORY, Context, EventRow, HistoryRow, RowKey, Rows
+from farthing.db.tables import AppendTable, ObjectTable, Table
+
+V = TypeVar("V", bound=VersionedRow)
+Obj = TypeVar("Obj", bound=ObjectRow)
+R = TypeVar("R", bound=Struct)
+
+
+class Draft:
+    """The locked rows as this command sees them, and what it adds and changes."""
+
+    def __init__(self, rows: Rows, locked: set[RowKey], context: Context, now: datetime) -> None:
+        self._rows = rows
+        self._locked = locked
+        self._context = context
+        self.now = now
+        self.changed: Rows = {}
+        self.added: set[RowKey] = set()
+        self.appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks."""
+        return self._context.principal
+
+    @property
+    def tenant_id(self) -> UUID:
+        """The tenant whose rows these are."""
+        return self._context.principal.tenant_id
+
+    def find(self, table: Table[V], row_id: UUID) -> V | None:
+        """Return a row that was named in the command's needs, if it exists."""
+        key = (table, row_id)
+        row = self.changed.get(key) or self._rows.get(key)
+        if row is None and key not in self._locked:
+            raise LookupError(f"{table.name} {row_id} is not among the needs of this command")
+        return row  # type: ignore[return-value]  # the table of the key gives the row's type
+
+    def require(self, table: ObjectTable[Obj], row_id: UUID) -> Obj:
+        """Return an object that the caller may see; any other does not exist."""
+        row = self.find(table, row_id)
+        if row is None or not self.principal.sees(row.owner()):
+            raise NotFound(f"There is no such {table.noun}.")
+        return row
+
+    def beside(self, table: ObjectTable[Obj], row_id: UUID) -> list[Any]:
+        """Return the rows that are kept beside an object."""
+        return [self.find(one, row_id) for one in table.beside]
+
+    def append(self, table: AppendTable[R], row: R) -> None:
+        """Add a row to a table that only grows."""
+        self.appended[table].append(row)
+
+    def insert(self, table: Table[V], row: V) -> None:
+        """Add a row."""
+        self.changed[table, row.id] = row
+        self.added.add((table, row.id))
+
+    def update(self, table: Table[V], row: V) -> V:
+        """Change a row and count its version up."""
+        newer: V = msgspec.structs.replace(row, version=row.version + 1)
+        self.changed[table, row.id] = newer
+        return newer
+
+    def create(self, table: ObjectTable[Obj], row: Obj) -> Struct:
+        """Add an object, with the first line of its history and its event."""
+        self.insert(table, row)
+        self._record_step(table, row, None, None)
+        return self._record_event(table, row, "created")
+
+    def change(
+        self, table: ObjectTable[Obj], old: Obj, new: Obj, what: str, reason: str | None = None
+    ) -> Struct:
+        """Change an object, with its event, and with its history if the state is another."""
+        newer = self.update(table, msgspec.structs.replace(new, updated_at=self.now))
+        if new.state_id != old.state_id:
+            self._record_step(table, newer, old.state_id, reason)
+        return self._record_event(table, newer, what)
+
+    def _record_step(
+        self, table: ObjectTable[Obj], row: Obj, source: str | None, reason: str | None
+    ) -> None:
+        step = HistoryRow(
+            tenant_id=row.tenant_id,
+            object_id=row.id,
+            version=row.version,
+            machine=table.noun,
+            source=source,
+            target=row.state_id,
+            actor=self.principal.actor.value,
+            principal=self.principal.name,
+            reason=reason,
+            request_id=self._context.request_id,
+            created_at=self.now,
+        )
+        self.append(HISTORY, step)
+
+    def _record_event(self, table: ObjectTable[Obj], row: Obj, what: str) -> Struct:
+        view = table.view(row, *self.beside(table, row.id))
+        event = EventRow(
+            tenant_id=row.tenant_id,
+            id=EventRow.make_id(),
+            type=f"{table.noun}.{what}",
+            noun=table.noun,
+            object_id=row.id,
+            object_version=row.version,
+            created_at=self.now,
+            data=Raw(msgspec.json.encode(view)),
+        )
+        self.append(EVENTS, event)
+        return view

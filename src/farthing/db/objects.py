@@ -1,0 +1,188 @@
+"""What every object can do by the same pattern: be read, listed, updated and moved."""
+
+import base64
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from farthing.core.actors import Grant
+from farthing.core.clock import say_time
+from farthing.core.errors import Fault, NotFound, ValidationFailed
+from farthing.core.fields import MOST_LABELS
+from farthing.core.rows import ObjectRow
+from farthing.core.wire import ListQuery, PossibleStep, StepView, TransitionsView
+from farthing.db.calls import Call
+from farthing.db.commands import Command, Need
+from farthing.db.draft import Draft
+from farthing.db.tables import ObjectTable
+
+Obj = TypeVar("Obj", bound=ObjectRow)
+
+_HISTORY_SQL: Final = """
+SELECT source, target, actor, principal, reason, request_id, created_at
+FROM history WHERE tenant_id = $1 AND object_id = $2 ORDER BY version
+"""
+
+# How a field of a query becomes a condition; any other field is the name of its column.
+_CONDITIONS: Final = {
+    "cursor": "id < {}",
+    "tag": "tags <> '[]' AND tags @> {}",
+    "created_from": "created_at >= {}",
+    "created_to": "created_at < {}",
+}
+
+
+async def fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, Struct]:
+    """Read one object that the caller may see, with its view."""
+    sql = f"{table.select_sql} WHERE tenant_id = $1 AND id = $2"
+    record = await call.pool.fetchrow(sql, call.principal.tenant_id, call.id)
+    row = None if record is None else table.read(record)
+    if row is None or not call.principal.sees(row.owner()):
+        raise NotFound(f"There is no such {table.noun}.")
+    beside = await _beside(call, table, [row.id])
+    return row, table.view(row, *beside[row.id])
+
+
+async def fetch_page(
+    call: Call[Any], table: ObjectTable[Obj], owner_column: str = "owner_id"
+) -> tuple[list[Struct], str | None]:
+    """Read one page of a collection, newest first, and the cursor of the next page."""
+    query: ListQuery = call.body
+    conditions, values = _conditions(call, owner_column)
+    sql = (
+        f"{table.select_sql} WHERE {' AND '.join(conditions)} "
+        f"ORDER BY id DESC LIMIT {query.limit + 1}"
+    )
+    rows = [table.read(record) for record in await call.pool.fetch(sql, *values)]
+    shown = rows[: query.limit]
+    beside = await _beside(call, table, [row.id for row in shown])
+    cursor = _say_cursor(shown[-1].id) if len(rows) > len(shown) else None
+    return [table.view(row, *beside[row.id]) for row in shown], cursor
+
+
+async def fetch_transitions(call: Call[Any], table: ObjectTable[Obj]) -> TransitionsView:
+    """Read the history of an object and what the caller can do with it now."""
+    row, _ = await fetch(call, table)
+    records = await call.pool.fetch(_HISTORY_SQL, call.principal.tenant_id, call.id)
+    actor = call.principal.actor
+    possible = [
+        PossibleStep(to_state_id=step.target, why=step.why)
+        for step in table.machine.table
+        if step.source == row.state_id and actor in step.who
+    ]
+    return TransitionsView(
+        state_id=row.state_id, history=[_step(record) for record in records], possible=possible
+    )
+
+
+def needs_of(table: ObjectTable[Any], row_id: UUID) -> list[Need]:
+    """Name an object and what is kept beside it."""
+    return [Need(table, row_id), *(Need(one, row_id) for one in table.beside)]
+
+
+def updating(
+    call: Call[Any], table: ObjectTable[Obj], changes: Callable[[Obj], dict[str, Any]]
+) -> Command:
+    """Make the command that changes what an object says of itself."""
+
+    def decide(draft: Draft) -> Struct:
+        old = draft.require(table, call.id)
+        return draft.change(table, old, msgspec.structs.replace(old, **changes(old)), "updated")
+
+    return Command(decide, needs=needs_of(table, call.id))
+
+
+def moving(call: Call[Any], table: ObjectTable[Obj], needs: Iterable[Need] = ()) -> Command:
+    """Make the command that moves an object to another state, by its machine."""
+    body = call.body
+
+    def decide(draft: Draft) -> Struct:
+        old = draft.require(table, call.id)
+        actor = draft.principal.actor
+        step = table.machine.check(old.state_id, body.from_state_id, body.to_state_id, actor)
+        if step.needs is not None:
+            step.needs(old, *draft.beside(table, old.id))
+        tags = list(dict.fromkeys([*old.tags, *(body.tags or ())]))
+        annotations = {**old.annotations, **(body.annotations or {})}
+        refuse_too_many(tags, annotations)
+        new = msgspec.structs.replace(old, state_id=step.target, tags=tags, annotations=annotations)
+        return draft.change(table, old, new, step.target.lower(), body.reason)
+
+    return Command(decide, needs=[*needs_of(table, call.id), *needs])
+
+
+def refuse_too_many(tags: list[str], annotations: dict[str, str]) -> None:
+    """Keep what a move adds from growing past what an object may carry."""
+    faults = [
+        Fault(f"/{name}", "too_many", f"The object would have more than {MOST_LABELS} {name}.")
+        for name, labels in (("tags", tags), ("annotations", annotations))
+        if len(labels) > MOST_LABELS
+    ]
+    if faults:
+        raise ValidationFailed(faults)
+
+
+def replaced(body: Struct, *fields: str) -> dict[str, Any]:
+    """Return the fields that an update names; the others stay as they are."""
+    given = {name: getattr(body, name) for name in fields}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _conditions(call: Call[Any], owner_column: str) -> tuple[list[str], list[Any]]:
+    conditions: list[str] = ["tenant_id = $1"]
+    values: list[Any] = [call.principal.tenant_id]
+
+    def add(condition: str, value: object) -> None:
+        values.append(value)
+        conditions.append(condition.format(f"${len(values)}"))
+
+    if call.principal.grant is Grant.CUSTOMER_TOKEN:
+        add(f"{owner_column} = {{}}", call.principal.customer_id)
+    for name in call.body.__struct_fields__:
+        value = getattr(call.body, name)
+        if value is not None and name != "limit":
+            add(_CONDITIONS.get(name, f"{name} = {{}}"), _value(name, value))
+    for name, value in call.annotations:
+        add("annotations <> '{{}}' AND annotations @> {}", {name: value})
+    return conditions, values
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "cursor":
+        return UUID(bytes=base64.urlsafe_b64decode(value + "=="))
+    if name == "tag":
+        return [value]
+    if name.endswith("_id") and "/" in value:
+        return UUID(value.partition("/")[2])
+    return value
+
+
+def _say_cursor(row_id: UUID) -> str:
+    return base64.urlsafe_b64encode(row_id.bytes).decode().rstrip("=")
+
+
+async def _beside(
+    call: Call[Any], table: ObjectTable[Any], ids: Sequence[UUID]
+) -> dict[UUID, list[Any]]:
+    found: dict[UUID, list[Any]] = {row_id: [] for row_id in ids}
+    for one in table.beside:
+        sql = f"{one.select_sql} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
+        for record in await call.pool.fetch(sql, call.principal.tenant_id, ids):
+            row = one.read(record)
+            found[row.id].append(row)
+    return found
+
+
+def _step(record: Any) -> StepView:
+    return StepView(
+        from_state_id=record["source"],
+        to_state_id=record["target"],
+        actor=record["actor"],
+        by=record["principal"],
+        reason=record["reason"],
+        request_id=record["request_id"],
+        created_at=say_time(record["created_at"]),
+    )

@@ -1,0 +1,72 @@
+"""The pool of database connections, each with the rights of the application and no more."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import asyncpg
+import msgspec
+
+from farthing.db.tables import SCHEMA
+
+# The driver's classes take a parameter in their type stubs only.
+if TYPE_CHECKING:
+    Pool = asyncpg.Pool[asyncpg.Record]
+    PlainConnection = asyncpg.Connection[asyncpg.Record]
+    Connection = asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | PlainConnection
+else:
+    Pool, PlainConnection, Connection = asyncpg.Pool, asyncpg.Connection, asyncpg.Connection
+
+# The role that may read and add, but not rewrite what is written for ever.
+APP_ROLE: Final = "farthing_app"
+
+# The database cannot be reached, or went away in the middle.
+AWAY: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    OSError,
+    asyncio.TimeoutError,
+)
+
+_SETTINGS: Final = {
+    "application_name": "farthing",
+    "search_path": SCHEMA,
+    "role": APP_ROLE,
+    "timezone": "UTC",
+    "jit": "off",
+    "statement_timeout": "15s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "30s",
+}
+
+
+class _Connection(PlainConnection):
+    def get_reset_query(self) -> str:
+        """Reset nothing between uses: no code of ours changes a session."""
+        return ""
+
+
+async def _teach_json(connection: Any) -> None:
+    # Binary, because COPY is; the first byte is the version of the format.
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + msgspec.json.encode(value),
+        decoder=lambda data: msgspec.json.decode(memoryview(data)[1:]),
+    )
+
+
+async def open_pool(url: str, size: int = 8) -> Pool:
+    """Open the application's connections."""
+    return await asyncpg.create_pool(
+        url,
+        min_size=min(2, size),
+        max_size=size,
+        connection_class=_Connection,
+        init=_teach_json,
+        server_settings=_SETTINGS,
+        command_timeout=20,
+        timeout=10,
+    )

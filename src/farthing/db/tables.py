@@ -1,0 +1,135 @@
+"""Tables: which row lives where, and the SQL that follows from it."""
+
+import functools
+import types
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from farthing.core.machine import Machine
+from farthing.core.rows import ObjectRow, VersionedRow
+
+R = TypeVar("R", bound=Struct)
+V = TypeVar("V", bound=VersionedRow)
+Obj = TypeVar("Obj", bound=ObjectRow)
+
+SCHEMA: Final = "farthing"
+
+_SQL_TYPES: Final[dict[Any, str]] = {
+    UUID: "uuid",
+    int: "bigint",
+    str: "text",
+    bool: "boolean",
+    bytes: "bytea",
+    datetime: "timestamptz",
+}
+
+
+def _sql_type(annotation: Any) -> str:
+    if isinstance(annotation, types.UnionType):
+        annotation = next(one for one in typing.get_args(annotation) if one is not types.NoneType)
+    # Lists and objects are kept as documents.
+    return _SQL_TYPES.get(annotation, "jsonb")
+
+
+def _encode(value: Any) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
+
+
+@dataclass(frozen=True, eq=False)
+class AppendTable(Generic[R]):
+    """A table of which rows are only ever added."""
+
+    name: str
+    row: type[R]
+    # Rows are locked in the order of rank, and written in its reverse: what a foreign key
+    # refers to ranks higher than what refers to it.
+    rank: int = 0
+
+    @functools.cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns in the order of the row's fields."""
+        return self.row.__struct_fields__
+
+    def record(self, row: R) -> tuple[Any, ...]:
+        """Return the row as COPY takes it."""
+        return tuple(getattr(row, column) for column in self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Table(AppendTable[V], Generic[V]):
+    """A table whose rows are found by id, locked, and changed.
+
+    Rows are locked table by table in the order of rank, and by id within a table, so that no
+    two batches can wait for each other.
+    """
+
+    @functools.cached_property
+    def select_sql(self) -> str:
+        """The columns of a row, for reading."""
+        return f"SELECT {', '.join(self.columns)} FROM {self.name}"
+
+    @functools.cached_property
+    def lock_sql(self) -> str:
+        """Lock rows in the order of their ids.
+
+        Not FOR UPDATE: that would also wait for, and hold up, the mere foreign keys to a row.
+        """
+        where = "WHERE tenant_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE"
+        return f"{self.select_sql} {where}"
+
+    @functools.cached_property
+    def update_sql(self) -> str:
+        """Change many rows at once, each only if it still has the version that was locked."""
+        kinds = self._sql_types
+        # Documents travel as text: the driver would take a list of lists for a matrix.
+        sent = ["text" if kind == "jsonb" else kind for kind in kinds.values()]
+        arrays = [f"${n}::{kind}[]" for n, kind in enumerate([*sent, "bigint"], 1)]
+        changed = [column for column in self.columns if column not in {"tenant_id", "id"}]
+        return (
+            f"UPDATE {self.name} AS t SET {', '.join(f'{c} = u.{c}::{kinds[c]}' for c in changed)} "
+            f"FROM unnest({', '.join(arrays)}) AS u ({', '.join(self.columns)}, seen) "
+            "WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.version = u.seen"
+        )
+
+    @functools.cached_property
+    def _sql_types(self) -> dict[str, str]:
+        hints = typing.get_type_hints(self.row)
+        return {column: _sql_type(hints[column]) for column in self.columns}
+
+    def arrays(self, rows: Sequence[V]) -> list[list[Any]]:
+        """Return the rows column by column, as the update takes them."""
+        return [
+            [_encode(getattr(row, column)) for row in rows]
+            if kind == "jsonb"
+            else [getattr(row, column) for row in rows]
+            for column, kind in self._sql_types.items()
+        ]
+
+    def read(self, record: Any) -> V:
+        """Make the row of a record whose columns stand in order."""
+        return self.row(*record)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ObjectTable(Table[Obj], Generic[Obj]):
+    """A table of objects: each change of one writes its history and its event.
+
+    The view is the object as the outside sees it, made from the row and from the rows of the
+    same id that are kept beside it.
+    """
+
+    machine: Machine
+    view: Callable[..., Struct]
+    beside: tuple[Table[Any], ...] = ()
+
+    @property
+    def noun(self) -> str:
+        """The word before the slash in the identifiers of these objects."""
+        return self.machine.noun

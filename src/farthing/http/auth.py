@@ -1,0 +1,103 @@
+"""Who is asking: the credential in X-Token, checked against its digest."""
+
+import time
+from typing import Final
+from uuid import UUID
+
+import msgspec
+from starlette.datastructures import Headers
+
+from farthing.catalog import OBJECTS
+from farthing.core import ids
+from farthing.core.actors import Grant, Principal
+from farthing.core.errors import (
+    Fault,
+    Forbidden,
+    NotFound,
+    Unauthenticated,
+    ValidationFailed,
+)
+from farthing.core.operation import Operation
+from farthing.db.pool import Pool
+from farthing.http.service import Service
+from farthing.resources.access import model, store
+from farthing.resources.access.model import Presented
+
+# A revoked token is refused after this at the latest; the promise is 5 seconds.
+CACHE_SECONDS: Final = 2.0
+_CACHE_SIZE: Final = 20_000
+
+
+class Authenticator:
+    """Finds the principal behind a credential, and remembers it for a moment."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._known: dict[bytes, tuple[Principal, float]] = {}
+
+    async def principal(self, shown: Presented | None) -> Principal:
+        """Return who shows this credential; one answer for all that is wrong with it."""
+        if shown is None or shown.environment != self._service.settings.environment:
+            raise Unauthenticated
+        digest = shown.digest
+        now = time.monotonic()
+        known = self._known.get(digest)
+        if known is not None and known[1] > now and known[0].tenant_id == shown.tenant_id:
+            return known[0]
+        found = await store.find_principal(self._service.pool, shown, self._service.clock())
+        if found is None:
+            raise Unauthenticated
+        if len(self._known) >= _CACHE_SIZE:
+            self._known.clear()
+        self._known[digest] = (found, now + CACHE_SECONDS)
+        return found
+
+
+def read_credential(headers: Headers) -> Presented | None:
+    """Read the credential of a request."""
+    return model.read(headers.get("x-token", ""))
+
+
+def authorise(principal: Principal, operation: Operation) -> None:
+    """Refuse a valid credential that this operation does not take."""
+    if principal.grant in operation.who:
+        return
+    takes = ", ".join(sorted(grant.value for grant in operation.who))
+    raise Forbidden(
+        f"{operation.id} is not open to {_name(principal.grant)}; it takes one of: {takes}."
+    )
+
+
+async def place(
+    pool: Pool, principal: Principal, headers: Headers, operation: Operation, object_id: UUID | None
+) -> Principal:
+    """Put the operator into the tenant that the request is about; others are in theirs."""
+    named = headers.get("x-tenant")
+    if principal.grant is not Grant.OPERATOR_KEY:
+        if named is not None:
+            raise Forbidden("X-Tenant is for the operator's key; leave it out.")
+        return principal
+    if object_id is not None and operation.noun is not None:
+        table = OBJECTS[operation.noun].name
+        tenant_id = await store.find_tenant_of(pool, table, object_id)
+        if tenant_id is None:
+            raise NotFound(f"There is no such {operation.noun}.")
+    else:
+        tenant_id = await _named_tenant(pool, named)
+    return msgspec.structs.replace(principal, tenant_id=tenant_id)
+
+
+async def _named_tenant(pool: Pool, named: str | None) -> UUID:
+    tenant_id = ids.read("customer", named or "")
+    if tenant_id is None or not await store.tenant_exists(pool, tenant_id):
+        detail = "With the operator's key, name the tenant here as customer/<uuid>."
+        raise ValidationFailed([Fault("X-Tenant", "required", detail)])
+    return tenant_id
+
+
+def _name(grant: Grant) -> str:
+    return {
+        Grant.API_KEY: "the API key",
+        Grant.CUSTOMER_TOKEN: "a customer's access token",
+        Grant.CLIENT_TOKEN: "the client's access token",
+    }.get(grant, grant.value)

@@ -1,0 +1,130 @@
+"""One address of the service: from a raw request to an action, and back to bytes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from farthing.core import keys
+from farthing.core.actors import Grant, Principal
+from farthing.core.errors import MethodNotAllowed
+from farthing.core.ids import HOUSE
+from farthing.core.operation import Operation
+from farthing.db.calls import Call
+from farthing.db.commands import Answer, Context, IdempotencyKey
+from farthing.http import requests
+from farthing.http.auth import Authenticator, authorise, place, read_credential
+from farthing.http.service import Service
+from farthing.resources.access.model import Presented
+
+_NOBODY: Final = Principal(HOUSE, Grant.PLATFORM)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The operations of one path, by method."""
+
+    service: Service
+    authenticator: Authenticator
+    operations: Mapping[str, Operation]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        operation = self._operation(scope)
+        scope["state"]["operation"] = operation.id
+        headers = Headers(scope=scope)
+        shown = read_credential(headers) if operation.who else None
+        principal = await self._principal(operation, shown)
+        text = scope["path_params"].get("id")
+        object_id = None if text is None else requests.parse_id(operation, text)
+        if operation.who:
+            principal = await place(self.service.pool, principal, headers, operation, object_id)
+        query, annotations = requests.parse_query(operation.query, scope)
+        value, body = None, None
+        if operation.writes:
+            raw = await requests.read_body(headers, receive)
+            value, body = requests.parse_body(operation, headers, raw)
+        call = Call(
+            self.service.pool,
+            self.service.settings,
+            principal,
+            query if body is None else body,
+            object_id,
+            annotations,
+        )
+        if operation.command is None:
+            answer = await self._read(operation, call)
+        else:
+            key = self._idempotency(operation, scope, headers, value, shown)
+            context = Context(principal, scope["state"]["request_id"], key)
+            answer = await self.service.committer.submit(context, operation.command(call))
+        await send_answer(send, answer)
+
+    def _operation(self, scope: Scope) -> Operation:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        operation = self.operations.get(method)
+        if operation is None:
+            allowed = ", ".join(sorted(self.operations))
+            problem = MethodNotAllowed(f"This address takes {allowed}.")
+            scope["state"]["headers"] = {"Allow": allowed}
+            raise problem
+        return operation
+
+    async def _principal(self, operation: Operation, shown: Presented | None) -> Principal:
+        if not operation.who:
+            return _NOBODY
+        principal = await self.authenticator.principal(shown)
+        authorise(principal, operation)
+        return principal
+
+    async def _read(self, operation: Operation, call: Call[Any]) -> Answer:
+        if operation.read is None:
+            raise TypeError(f"{operation.id} neither reads nor writes")
+        return Answer(operation.status, msgspec.json.encode(await operation.read(call)))
+
+    def _idempotency(
+        self,
+        operation: Operation,
+        scope: Scope,
+        headers: Headers,
+        value: object,
+        shown: Presented | None,
+    ) -> IdempotencyKey | None:
+        key = requests.parse_key(headers)
+        if key is None:
+            return None
+        parts = [
+            scope["method"].encode(),
+            scope["path"].encode(),
+            scope["query_string"],
+            msgspec.json.encode(value, order="sorted"),
+        ]
+        seal = None
+        if operation.secret and shown is not None:
+            # Only whoever holds the same credential can open the answer again.
+            parts.append(shown.digest)
+            seal = keys.derive(shown.secret, "idempotency seal")
+        return IdempotencyKey(key, keys.fingerprint(self.service.fingerprint_key, *parts), seal)
+
+
+async def send_answer(send: Send, answer: Answer, headers: Mapping[str, str] | None = None) -> None:
+    """Send an answer; what is 400 or above is a problem document."""
+    media_type = (
+        b"application/json"
+        if answer.status < HTTPStatus.BAD_REQUEST
+        else b"application/problem+json"
+    )
+    lines = [
+        (b"content-type", media_type),
+        (b"content-length", str(len(answer.body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if answer.replayed:
+        lines.append((b"idempotency-replayed", b"true"))
+    lines += [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": lines})
+    await send({"type": "http.response.body", "body": answer.body})

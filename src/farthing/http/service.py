@@ -1,0 +1,45 @@
+"""The service of one process: its settings, its connections, its commit path, its keys."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from farthing.config import Settings
+from farthing.core import keys
+from farthing.core.clock import Clock, system_clock
+from farthing.db.committer import Committer
+from farthing.db.migrate import require_current
+from farthing.db.pool import Pool, open_pool
+from farthing.http.metrics import Metrics
+
+
+@dataclass(frozen=True)
+class Service:
+    """What every request of this process shares."""
+
+    settings: Settings
+    pool: Pool
+    committer: Committer
+    fingerprint_key: bytes
+    clock: Clock = system_clock
+    metrics: Metrics = field(default_factory=Metrics)
+
+    @classmethod
+    async def start(cls, settings: Settings, clock: Clock = system_clock) -> Self:
+        """Connect, and refuse to start on a database that is not up to date."""
+        master_key = settings.require_master_key()
+        pool = await open_pool(settings.require_database_url(), settings.pool_size)
+        await require_current(pool)
+        committer = Committer(
+            pool,
+            clock=clock,
+            batch_size=settings.batch_size,
+            lanes=settings.lanes,
+            queue_size=settings.queue_size,
+        )
+        fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
+        return cls(settings, pool, committer, fingerprint_key, clock)
+
+    async def stop(self) -> None:
+        """Answer what was taken, then disconnect."""
+        await self.committer.close()
+        await self.pool.close()

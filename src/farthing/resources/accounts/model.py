@@ -1,0 +1,89 @@
+"""What an account is: a place of one currency where a customer's money is held."""
+
+from typing import Final, Literal
+from uuid import UUID
+
+from msgspec import Struct, field
+
+from farthing.core import ids
+from farthing.core.clock import say_time
+from farthing.core.errors import BalanceNotZero
+from farthing.core.fields import CurrencyISO
+from farthing.core.machine import Machine, O, P, T, row
+from farthing.core.money import say_amount
+from farthing.core.rows import ObjectRow
+from farthing.core.wire import ObjectView
+from farthing.ledger.balances import Balance
+
+AccountState = Literal["PENDING", "ENABLED", "DISABLED", "CLOSED"]
+
+NOUN: Final = "account"
+
+
+class Account(ObjectRow, frozen=True):
+    """An account as it is kept; what it holds is kept beside it."""
+
+    owner_id: UUID
+    currency: str
+
+    def owner(self) -> UUID:
+        """Return the customer whose money is in it."""
+        return self.owner_id
+
+
+class AccountView(ObjectView, frozen=True, kw_only=True):
+    """An account as the outside sees it, with its seven amounts in the smallest unit."""
+
+    owner_id: str
+    currency_iso: CurrencyISO = field(name="currencyISO")
+    complete_balance: str
+    available_balance: str
+    incomplete_credits: str
+    incomplete_debits: str
+    disputed_credits: str
+    disputed_debits: str
+    withheld_balance: str
+
+
+def view(account: Account, balance: Balance) -> Struct:
+    """Show an account with what it holds."""
+    return AccountView(
+        id=ids.say(NOUN, account.id),
+        created_at=say_time(account.created_at),
+        updated_at=say_time(account.updated_at),
+        state_id=account.state_id,
+        tags=account.tags,
+        annotations=account.annotations,
+        owner_id=ids.say("customer", account.owner_id),
+        currency_iso=account.currency,
+        complete_balance=say_amount(balance.complete),
+        available_balance=say_amount(balance.available),
+        incomplete_credits=say_amount(balance.incomplete_credits),
+        incomplete_debits=say_amount(balance.incomplete_debits),
+        disputed_credits=say_amount(balance.disputed_credits),
+        disputed_debits=say_amount(balance.disputed_debits),
+        withheld_balance=say_amount(balance.withheld),
+    )
+
+
+def holds_nothing(_: Account, balance: Balance) -> None:
+    """Keep an account with money in it, or on its way, from being closed."""
+    if not balance.is_zero:
+        raise BalanceNotZero(
+            "The account holds money, or money is on its way. Pay it out or let it arrive first."
+        )
+
+
+MACHINE: Final = Machine(
+    NOUN,
+    ("PENDING", "ENABLED", "DISABLED", "CLOSED"),
+    "ENABLED",
+    (
+        row("PENDING", "ENABLED", {T, O, P}, "The account may be used."),
+        row("PENDING", "CLOSED", {T, O}, "The account is not needed. Final.", holds_nothing),
+        row("ENABLED", "DISABLED", {T, O, P}, "Nothing may move for a while."),
+        row("ENABLED", "CLOSED", {T, O}, "The account is empty and done. Final.", holds_nothing),
+        row("DISABLED", "ENABLED", {T, O}, "Money may move again."),
+        row("DISABLED", "CLOSED", {T, O}, "The account is empty and done. Final.", holds_nothing),
+    ),
+)
