@@ -2,11 +2,10 @@
 
 import asyncio
 import sys
-from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Final, NoReturn
 
-import platformdirs
 import typer
+from rich.console import Console
 
 from farthing.catalog import MACHINES
 from farthing.config import Settings, SettingsError
@@ -72,3 +71,18 @@ def migrate() -> None:
     url = Settings.load().require_database_url()
     asyncio.run(migrations.migrate(url, MACHINES, typer.echo))
     typer.echo("The database is up to date.")
+
+
+@app.command()
+def verify() -> None:
+    """Recompute every balance from its entries and check all invariants, while the service runs.
+
+    Exits with 1 and shows the first discrepancies if anything does not hold.
+
+    Example: FARTHING_DATABASE_URL=postgresql://... farthing verify
+    """
+    from farthing.cli.verify import verify as run  # noqa: PLC0415 - a command of its own
+
+    url = Settings.load().require_database_url()
+    if not asyncio.run(run(url, Console(stderr=False))):
+        _fail("The books do not hold. Stop writing, keep a copy of the database, and look.")

@@ -33,23 +33,23 @@ class Authenticator:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._known: dict[bytes, tuple[Principal, float]] = {}
+        self._known: dict[tuple[str, UUID, bytes], tuple[Principal, float]] = {}
 
     async def principal(self, shown: Presented | None) -> Principal:
         """Return who shows this credential; one answer for all that is wrong with it."""
         if shown is None or shown.environment != self._service.settings.environment:
             raise Unauthenticated
-        digest = shown.digest
+        claim = (shown.kind, shown.tenant_id, shown.digest)
         now = time.monotonic()
-        known = self._known.get(digest)
-        if known is not None and known[1] > now and known[0].tenant_id == shown.tenant_id:
+        known = self._known.get(claim)
+        if known is not None and known[1] > now:
             return known[0]
         found = await store.find_principal(self._service.pool, shown, self._service.clock())
         if found is None:
             raise Unauthenticated
         if len(self._known) >= _CACHE_SIZE:
             self._known.clear()
-        self._known[digest] = (found, now + CACHE_SECONDS)
+        self._known[claim] = (found, now + CACHE_SECONDS)
         return found
 
 

@@ -83,8 +83,12 @@ def parse_query(schema: type[Struct] | None, scope: Scope) -> tuple[Any, tuple[A
     query = _parse(schema or _NoQuery, given, faults)
     _parse(_AnnotationFilter, {"annotation": annotations}, faults)
     if faults:
-        raise ValidationFailed([Fault(f"?{f.pointer[1:]}", f.code, f.detail) for f in faults])
+        raise ValidationFailed([Fault(_in_query(f.pointer), f.code, f.detail) for f in faults])
     return query if schema else None, tuple(annotations.items())
+
+
+def _in_query(pointer: str) -> str:
+    return "?" + pointer.removeprefix("/").replace("annotation/", _ANNOTATION, 1)
 
 
 def _parse(schema: type[Struct], given: dict[str, Any], faults: list[Fault]) -> Struct | None:

@@ -4,6 +4,7 @@ Every effect but withholding touches two accounts, and what it adds on one side 
 mirrors on, the other. A posting that is not balanced cannot be made.
 """
 
+from collections.abc import Callable
 from uuid import UUID
 
 from msgspec import Struct
@@ -39,6 +40,10 @@ class Posting(Struct, frozen=True):
             raise ValueError(f"{self.effect} has two legs on one account")
         if not balanced:
             raise ValueError(f"the legs of {self.effect} do not balance")
+
+
+# The effects that have a payer and a payee.
+TwoSided = Callable[[UUID, UUID, int], Posting]
 
 
 def reserve(payer: UUID, payee: UUID, amount: int) -> Posting:

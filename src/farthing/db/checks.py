@@ -1,0 +1,78 @@
+"""Checks: questions to the database whose every answer is a discrepancy."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import asyncpg
+from msgspec import Struct
+
+from farthing.db.tables import SCHEMA, ObjectTable
+
+
+class Check(Struct, frozen=True):
+    """A sentence that must be true, and the SQL that returns whatever contradicts it."""
+
+    sentence: str
+    sql: str
+
+
+class Finding(Struct, frozen=True):
+    """What one check found; nothing is good."""
+
+    check: Check
+    discrepancies: list[dict[str, Any]]
+
+
+def object_checks(table: ObjectTable[Any]) -> tuple[Check, ...]:
+    """Return what must hold between objects, their history and their events."""
+    name, noun = table.name, table.noun
+    return (
+        Check(
+            f"Every {noun} is in the state to which its history leads.",
+            f"""
+            SELECT o.tenant_id, o.id, o.state_id, h.target AS history_says
+            FROM {name} AS o LEFT JOIN LATERAL (
+                SELECT target FROM history AS h
+                WHERE h.tenant_id = o.tenant_id AND h.object_id = o.id
+                ORDER BY version DESC LIMIT 1
+            ) AS h ON true
+            WHERE h.target IS DISTINCT FROM o.state_id
+            """,
+        ),
+        Check(
+            f"Every step of a {noun} begins where the one before it ended.",
+            f"""
+            SELECT * FROM (
+                SELECT tenant_id, object_id, version, source,
+                       lag(target) OVER (PARTITION BY tenant_id, object_id ORDER BY version)
+                           AS ended_in
+                FROM history WHERE machine = '{noun}'
+            ) AS steps WHERE source IS DISTINCT FROM ended_in
+            """,
+        ),
+        Check(
+            f"Every version of every {noun} has its event.",
+            f"""
+            SELECT o.tenant_id, o.id, o.version, count(e.id) AS events
+            FROM {name} AS o
+            LEFT JOIN events AS e ON e.tenant_id = o.tenant_id AND e.object_id = o.id
+            GROUP BY o.tenant_id, o.id, o.version
+            HAVING count(e.id) <> o.version OR max(e.object_version) <> o.version
+            """,
+        ),
+    )
+
+
+async def run_checks(url: str, checks: Sequence[Check], most: int) -> AsyncIterator[Finding]:
+    """Ask every question in one snapshot, while the service goes on; stop at `most` each."""
+    connection = await asyncpg.connect(url, timeout=10)
+    try:
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            await connection.execute(
+                f"SET LOCAL search_path = {SCHEMA}; SET LOCAL statement_timeout = 0"
+            )
+            for check in checks:
+                records = await connection.fetch(f"{check.sql} LIMIT {most}")
+                yield Finding(check, [dict(record) for record in records])
+    finally:
+        await connection.close()

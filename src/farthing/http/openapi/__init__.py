@@ -1,0 +1,127 @@
+"""OpenAPI 3.1 from the operations, the errors and the machines, so that nothing is said twice."""
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any, Final
+
+from farthing.core.actors import Grant
+from farthing.core.ids import UUID_PATTERN
+from farthing.core.operation import Operation
+from farthing.core.wire import ListQuery, ObjectView
+from farthing.http.openapi import parameters, responses, schemas, words
+from farthing.http.openapi.schemas import Schema, Schemas
+from farthing.http.openapi.sections import Section
+from farthing.http.system import describe as describe_machine
+
+# What the operations answered when their examples were last sent to a real service.
+RECORDED: Final[dict[str, dict[str, Any]]] = json.loads(
+    files(__name__).joinpath("examples.json").read_text("utf-8")
+)
+
+
+def describe(sections: Sequence[Section]) -> dict[str, Any]:
+    """Make the document."""
+    known = _schemas(sections)
+    return {
+        "openapi": "3.1.0",
+        "info": _info(),
+        "servers": [{"url": "/"}],
+        "tags": [{"name": one.name, "description": one.sentence} for one in sections],
+        "paths": _paths(sections, known),
+        "components": {
+            "schemas": known.components,
+            "parameters": parameters.HEADERS,
+            "headers": responses.HEADERS,
+            "securitySchemes": _credentials(),
+        },
+    }
+
+
+def _info() -> Schema:
+    return {
+        "title": "Farthing",
+        "version": version("farthing"),
+        "summary": "An open payments core.",
+        "description": words.INTRODUCTION,
+        "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+    }
+
+
+def _credentials() -> dict[str, Schema]:
+    return {
+        grant.value: {
+            "type": "apiKey",
+            "in": "header",
+            "name": "X-Token",
+            "description": f"{name}. {sentence}",
+        }
+        for grant, (name, sentence) in words.CREDENTIALS.items()
+    }
+
+
+def _schemas(sections: Sequence[Section]) -> Schemas:
+    operations = [operation for section in sections for operation in section.operations]
+    known = schemas.build(
+        [one.body for one in operations if one.body],
+        [responses.Problem, *(one.answer for one in operations if one.answer)],
+    )
+    for section in sections:
+        _add_states(section, known)
+    return known
+
+
+def _add_states(section: Section, known: Schemas) -> None:
+    """Say of the objects of a section which states they can be in, and how they are named."""
+    for operation in section.operations:
+        view, machine = operation.answer, section.machine
+        if machine is None or view is None or not issubclass(view, ObjectView):
+            continue
+        shown = known.resolve(known.answer(view))["properties"]
+        shown["stateId"]["enum"] = list(machine.states)
+        shown["id"]["pattern"] = f"^{machine.noun}/{UUID_PATTERN}$"
+
+
+def _paths(sections: Sequence[Section], known: Schemas) -> dict[str, Schema]:
+    paths: dict[str, Schema] = {}
+    for section in sections:
+        for operation in section.operations:
+            item = paths.setdefault(operation.path, {})
+            item[operation.method.lower()] = _operation(section, operation, known)
+    return paths
+
+
+def _operation(section: Section, operation: Operation, known: Schemas) -> Schema:
+    recorded = RECORDED.get(operation.id, {})
+    described: Schema = {
+        "operationId": operation.id,
+        "tags": [section.name],
+        "summary": operation.summary,
+        "description": "\n\n".join(_description(section, operation)),
+        "security": [{grant.value: []} for grant in _grants(operation)],
+        "parameters": parameters.parameters(operation, recorded.get("query", {})),
+    }
+    if operation.body is not None:
+        described["requestBody"] = _body(operation, known)
+    described["responses"] = responses.responses(operation, known, recorded.get("answer"))
+    return described
+
+
+def _description(section: Section, operation: Operation) -> Iterator[str]:
+    yield f"Who may: {words.who_may(operation.who)}."
+    if operation.query is not None and issubclass(operation.query, ListQuery):
+        yield words.LIST_FILTER
+    if operation.path.endswith("/state") and section.machine is not None:
+        yield words.machine_table(describe_machine(section.machine))
+
+
+def _grants(operation: Operation) -> list[Grant]:
+    return [grant for grant in words.CREDENTIALS if grant in operation.who]
+
+
+def _body(operation: Operation, known: Schemas) -> Schema:
+    media: Schema = {"schema": known.request(operation.body)} if operation.body else {}
+    if operation.body_example is not None:
+        media["example"] = dict(operation.body_example)
+    return {"required": True, "content": {"application/json": media}}

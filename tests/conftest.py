@@ -1,0 +1,232 @@
+"""A real PostgreSQL for every test: the embedded one, or FARTHING_TEST_DATABASE_URL."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
+
+import asyncpg
+import httpx2
+import msgspec
+import pytest
+import pytest_asyncio
+from hypothesis import settings as hypothesis_settings
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from farthing.catalog import MACHINES, OPERATIONS
+from farthing.config import Settings
+from farthing.core import errors
+from farthing.db.embedded import EmbeddedServer
+from farthing.db.migrate import migrate
+from farthing.http import system
+from farthing.http.app import build
+from farthing.http.service import Service
+from farthing.resources.access import actions
+
+MASTER_KEY = "c0ffee" + "0" * 58
+
+# Times are no subject of tests: these machines are slow at times.
+hypothesis_settings.register_profile("farthing", deadline=None, print_blob=True)
+hypothesis_settings.load_profile("farthing")
+
+
+@dataclass(frozen=True)
+class Database:
+    """An empty database of a real server, as its owner and as its administrator see it."""
+
+    url: str
+    admin_url: str
+    create: Callable[[], Awaitable["Database"]]
+
+    async def execute(self, sql: str, *values: object) -> None:
+        """Do what only the administrator can: look behind the service's back, or tamper."""
+        connection = await asyncpg.connect(self.admin_url)
+        try:
+            await connection.execute("SET search_path = farthing")
+            await connection.execute(sql, *values)
+        finally:
+            await connection.close()
+
+    async def fetch(self, sql: str, *values: object) -> list[Any]:
+        """Read as the administrator."""
+        connection = await asyncpg.connect(self.admin_url)
+        try:
+            await connection.execute("SET search_path = farthing")
+            return list(await connection.fetch(sql, *values))
+        finally:
+            await connection.close()
+
+    def settings(self, **changes: Any) -> Settings:
+        """Return the settings of a service on this database."""
+        return Settings(database_url=self.url, master_key=MASTER_KEY, **changes)
+
+
+def _with(url: str, *, database: str, userinfo: str | None = None) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    netloc = parts.netloc if userinfo is None else f"{userinfo}@{host}"
+    return urlunsplit(parts._replace(netloc=netloc, path=f"/{database}"))
+
+
+async def _create_database(admin_url: str) -> Database:
+    """Make a database whose owner is no superuser, as one's own PostgreSQL would have it."""
+    name, password = f"farthing_{secrets.token_hex(6)}", "only-for-tests"
+    role = "farthing_test_owner"
+    connection = await asyncpg.connect(admin_url)
+    try:
+        if not await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
+            await connection.execute(f"CREATE ROLE {role} LOGIN CREATEROLE PASSWORD '{password}'")
+        await connection.execute(f"CREATE DATABASE {name} OWNER {role}")
+    except asyncpg.UniqueViolationError:
+        # The neighbour process made the role at this moment.
+        await connection.execute(f"CREATE DATABASE {name} OWNER {role}")
+    finally:
+        await connection.close()
+
+    async def create() -> Database:
+        return await _create_database(admin_url)
+
+    owner = _with(admin_url, database=name, userinfo=f"{role}:{password}")
+    return Database(owner, _with(admin_url, database=name), create)
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the administrator's address of a running server."""
+    external = os.environ.get("FARTHING_TEST_DATABASE_URL")
+    if external:
+        yield external
+        return
+    with EmbeddedServer(tmp_path_factory.mktemp("pg")) as server:
+        yield server.admin_url()
+
+
+@pytest.fixture(scope="session")
+def database(server_url: str) -> Database:
+    """Give a migrated database."""
+
+    async def make() -> Database:
+        made = await _create_database(server_url)
+        await migrate(made.url, MACHINES)
+        return made
+
+    return asyncio.run(make())
+
+
+class OnlyDeclaredProblems:
+    """No operation answers with a code that it did not declare: asserted for the whole suite."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        everything = (*system.operations(service), *OPERATIONS)
+        self._declared = {one.id: {problem.code for problem in one.errors} for one in everything}
+        anywhere = (errors.NotFound, errors.MethodNotAllowed)
+        self._declared["none"] = {problem.code for problem in anywhere}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, body = 0, b""
+
+        async def listen(message: Message) -> None:
+            nonlocal status, body
+            status = message.get("status", status)
+            body += message.get("body", b"")
+            await send(message)
+
+        await self._app(scope, receive, listen)
+        if status >= 400 and scope["path"] != "/readyz":
+            code = msgspec.json.decode(body)["code"]
+            operation = scope["state"]["operation"]
+            assert code in self._declared[operation], f"{operation} did not declare {code}"
+
+
+@pytest_asyncio.fixture(scope="session")
+async def service(database: Database) -> AsyncIterator[Service]:
+    started = await Service.start(database.settings())
+    yield started
+    await started.stop()
+
+
+@pytest.fixture(scope="session")
+def app(service: Service) -> ASGIApp:
+    return OnlyDeclaredProblems(build(service), service)
+
+
+@pytest_asyncio.fixture
+async def client(app: ASGIApp) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://farthing.test") as opened:
+        yield opened
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A fresh tenant with every credential that there is."""
+
+    id: UUID
+    key: str
+    operator: str
+    token: str
+    _client: httpx2.AsyncClient
+
+    @property
+    def customer(self) -> str:
+        return f"customer/{self.id}"
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        token: str | None = None,
+        **headers: str,
+    ) -> httpx2.Response:
+        """Send one request, with the client's access token unless told otherwise."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent["X-Token"] = self.token if token is None else token
+        content = None if body is None else msgspec.json.encode(body)
+        if content is not None:
+            sent.setdefault("Content-Type", "application/json")
+        return await self._client.request(method, path, content=content, headers=sent)
+
+    async def new_customer(self, **fields: Any) -> str:
+        """Make a customer and return its id."""
+        answer = await self.call("POST", "/v1/customers", {"type": "INDIVIDUAL", **fields})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    async def new_account(self, owner: str, currency: str = "GBP", **fields: Any) -> str:
+        """Open an account and return its id."""
+        body = {"ownerId": owner, "currencyISO": currency, **fields}
+        answer = await self.call("POST", "/v1/accounts", body)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    async def token_for(self, customer: str) -> str:
+        """Return an access token for a customer."""
+        answer = await self.call("POST", f"/v1/customers/{customer}/tokens", token=self.key)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["accessToken"])
+
+
+async def make_tenant(service: Service, client: httpx2.AsyncClient, name: str = "Shop") -> Tenant:
+    """Found a tenant with keys and a client's token."""
+    tenant_id = await actions.found_tenant(service.committer, name)
+    key = await actions.issue_api_key(service.committer, "sandbox", tenant_id)
+    operator = await actions.issue_operator_key(service.committer, "sandbox")
+    bare = Tenant(tenant_id, key, operator, "", client)
+    return Tenant(tenant_id, key, operator, await bare.token_for(bare.customer), client)
+
+
+@pytest_asyncio.fixture
+async def tenant(service: Service, client: httpx2.AsyncClient) -> Tenant:
+    return await make_tenant(service, client)
+
+
+@pytest_asyncio.fixture
+async def other_tenant(service: Service, client: httpx2.AsyncClient) -> Tenant:
+    return await make_tenant(service, client, "Another shop")

@@ -1,0 +1,278 @@
+"""Who may: every operation with every wrong credential, and none of them changes anything."""
+
+import asyncio
+import base64
+import re
+import time
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from farthing.catalog import OPERATIONS
+from farthing.core.actors import Grant
+from farthing.core.operation import Operation
+from farthing.resources.access import model
+
+if TYPE_CHECKING:
+    from tests.conftest import Database, Tenant
+
+CLOSED = [operation for operation in OPERATIONS if operation.who]
+WITH_OBJECT = [operation for operation in CLOSED if operation.noun]
+MISSING_ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
+
+
+def named(operation: Operation) -> str:
+    return operation.id
+
+
+class Place:
+    """A customer of a tenant with one object of each noun."""
+
+    def __init__(self, tenant: "Tenant", customer: str, account: str, token: str) -> None:
+        self.tenant, self.customer, self.token = tenant, customer, token
+        self.objects = {"customer": customer, "account": account}
+
+    @classmethod
+    async def make(cls, tenant: "Tenant") -> "Place":
+        customer = await tenant.new_customer()
+        account = await tenant.new_account(customer)
+        return cls(tenant, customer, account, await tenant.token_for(customer))
+
+    async def request(
+        self, operation: Operation, token: str | None, object_id: str | None = None, **headers: str
+    ) -> httpx2.Response:
+        """Send a request that would succeed with the right credential."""
+        target = object_id or self.objects.get(operation.noun or "", "")
+        body: Any = dict(operation.body_example) if operation.body_example else None
+        if body and "ownerId" in body:
+            body["ownerId"] = self.customer
+        path = operation.path.replace("{id}", target)
+        if token is None:
+            content = None if body is None else b"{}"
+            return await self.tenant._client.request(operation.method, path, content=content)  # noqa: SLF001 - no credential at all
+        return await self.tenant.call(operation.method, path, body, token=token, **headers)
+
+
+async def without_effect(database: "Database") -> list[Any]:
+    """Return how much there is of everything that an operation could write."""
+    tables = ("events", "history", "customers", "accounts", "idempotency", "credentials")
+    return [(await database.fetch(f"SELECT count(*) FROM {table}"))[0][0] for table in tables]  # noqa: S608 - our own names
+
+
+def altered(credential: str, position: int) -> str:
+    """Change one character of a credential."""
+    other = "A" if credential[position] != "A" else "B"
+    return credential[:position] + other + credential[position + 1 :]
+
+
+async def wrong_credentials(tenant: "Tenant", database: "Database") -> dict[str, str | None]:
+    expired = await tenant.token_for(tenant.customer)
+    shown = model.read(expired)
+    assert shown is not None
+    await database.execute(
+        "UPDATE credentials SET expires_at = now() - interval '1 second' WHERE digest = $1",
+        shown.digest,
+    )
+    other_kind = model.Presented("operatorKey", "sandbox", shown.tenant_id, shown.secret)
+    key = model.read(tenant.key)
+    assert key is not None
+    return {
+        "none": None,
+        "empty": "",
+        "garbage": "garbage",
+        "the prefix alone": "farthing_key_sandbox_",
+        "short": tenant.key[:-4],
+        "long": tenant.key + "AAAA",
+        "altered secret": altered(tenant.key, -1),
+        "altered tenant": altered(tenant.key, len("farthing_key_sandbox_")),
+        "of the other environment": tenant.key.replace("_sandbox_", "_live_"),
+        "a token dressed up as the operator's key": other_kind.text,
+        "a key dressed up as a token": model.Presented(
+            "accessToken", "sandbox", key.tenant_id, key.secret
+        ).text,
+        "expired": expired,
+        "a guess": model.mint("apiKey", "sandbox", tenant.id).text,
+    }
+
+
+async def test_no_wrong_credential_opens_any_operation(
+    tenant: "Tenant", database: "Database"
+) -> None:
+    place = await Place.make(tenant)
+    wrong = await wrong_credentials(tenant, database)
+    before = await without_effect(database)
+    bodies = set()
+    for operation in CLOSED:
+        for name, credential in wrong.items():
+            answer = await place.request(operation, credential)
+            assert answer.status_code == 401, (operation.id, name)
+            bodies.add(re.sub(r'"requestId":"[^"]*"', "", answer.text))
+    assert len(bodies) == 1, "there is one answer for all of them"
+    assert await without_effect(database) == before
+
+
+@pytest.mark.parametrize("operation", CLOSED, ids=named)
+async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
+    tenant: "Tenant", database: "Database", operation: Operation
+) -> None:
+    place = await Place.make(tenant)
+    held = {
+        Grant.API_KEY: tenant.key,
+        Grant.CLIENT_TOKEN: tenant.token,
+        Grant.CUSTOMER_TOKEN: place.token,
+        Grant.OPERATOR_KEY: tenant.operator,
+    }
+    before = await without_effect(database)
+    for grant, credential in held.items():
+        if grant not in operation.who:
+            answer = await place.request(operation, credential)
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), grant
+    assert await without_effect(database) == before
+    for grant in operation.who:
+        headers = {"X_Tenant": tenant.customer} if grant is Grant.OPERATOR_KEY else {}
+        fresh = await Place.make(tenant)
+        held[Grant.CUSTOMER_TOKEN] = fresh.token
+        answer = await fresh.request(operation, held[grant], **headers)
+        assert answer.status_code in {200, 201, 409}, (grant, answer.text)
+
+
+@pytest.mark.parametrize("operation", WITH_OBJECT, ids=named)
+async def test_what_belongs_to_another_is_indistinguishable_from_what_is_missing(
+    tenant: "Tenant", other_tenant: "Tenant", database: "Database", operation: Operation
+) -> None:
+    mine, theirs = await Place.make(tenant), await Place.make(other_tenant)
+    neighbour = await Place.make(tenant)
+    noun = operation.noun or ""
+    missing = f"{noun}/{MISSING_ID}"
+    held = {
+        Grant.API_KEY: tenant.key,
+        Grant.CLIENT_TOKEN: tenant.token,
+        Grant.CUSTOMER_TOKEN: mine.token,
+        Grant.OPERATOR_KEY: tenant.operator,
+    }
+    before = await without_effect(database)
+    for grant in operation.who:
+        hidden = [missing]
+        if grant is not Grant.OPERATOR_KEY:
+            hidden.append(theirs.objects[noun])
+        if grant is Grant.CUSTOMER_TOKEN:
+            hidden.append(neighbour.objects[noun])
+        answers = [await mine.request(operation, held[grant], one) for one in hidden]
+        said = {(a.status_code, re.sub(r'"requestId":"[^"]*"', "", a.text)) for a in answers}
+        assert len(said) == 1
+        assert said.pop()[0] == 404
+    assert await without_effect(database) == before
+
+
+async def test_lists_show_only_what_the_caller_may_see(
+    tenant: "Tenant", other_tenant: "Tenant"
+) -> None:
+    mine, neighbour = await Place.make(tenant), await Place.make(tenant)
+    await Place.make(other_tenant)
+    for path, noun in (("/v1/customers", "customer"), ("/v1/accounts", "account")):
+        own = await tenant.call("GET", path, token=mine.token)
+        assert [one["id"] for one in own.json()["results"]] == [mine.objects[noun]]
+        everything = await tenant.call("GET", path)
+        shown = {one["id"] for one in everything.json()["results"]} - {tenant.customer}
+        assert shown == {mine.objects[noun], neighbour.objects[noun]}
+    filtered = await tenant.call(
+        "GET", f"/v1/accounts?ownerId={neighbour.customer}", token=mine.token
+    )
+    assert filtered.json()["results"] == []
+
+
+async def test_a_customer_cannot_open_an_account_for_another(tenant: "Tenant") -> None:
+    mine, neighbour = await Place.make(tenant), await Place.make(tenant)
+    body = {"ownerId": neighbour.customer, "currencyISO": "GBP"}
+    refused = await tenant.call("POST", "/v1/accounts", body, token=mine.token)
+    unknown = await tenant.call(
+        "POST", "/v1/accounts", {**body, "ownerId": f"customer/{MISSING_ID}"}, token=mine.token
+    )
+    assert refused.status_code == unknown.status_code == 422
+    assert refused.json()["errors"] == unknown.json()["errors"]
+
+
+async def test_the_operator_is_placed_by_the_object_or_by_x_tenant(tenant: "Tenant") -> None:
+    place = await Place.make(tenant)
+    read = await tenant.call("GET", f"/v1/customers/{place.customer}", token=tenant.operator)
+    assert read.json()["id"] == place.customer
+    nameless = await tenant.call("GET", "/v1/customers", token=tenant.operator)
+    assert nameless.json()["errors"][0]["pointer"] == "X-Tenant"
+    for wrong in ("nonsense", f"customer/{MISSING_ID}", place.customer):
+        answer = await tenant.call("GET", "/v1/customers", token=tenant.operator, X_Tenant=wrong)
+        assert answer.status_code == 422, wrong
+    listed = await tenant.call(
+        "GET", "/v1/customers", token=tenant.operator, X_Tenant=tenant.customer
+    )
+    assert {one["id"] for one in listed.json()["results"]} == {tenant.customer, place.customer}
+
+
+async def test_a_credential_in_another_alphabet_is_merely_wrong(tenant: "Tenant") -> None:
+    headers = {b"X-Token": "farthing_key_sandbox_é".encode("latin-1")}
+    answer = await tenant._client.get("/v1/customers", headers=headers)  # noqa: SLF001 - raw bytes
+    assert answer.status_code == 401
+
+
+async def test_nobody_but_the_operator_names_a_tenant(
+    tenant: "Tenant", other_tenant: "Tenant"
+) -> None:
+    answer = await tenant.call("GET", "/v1/customers", X_Tenant=other_tenant.customer)
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+async def test_an_access_token_lives_for_an_hour(tenant: "Tenant", database: "Database") -> None:
+    shown = model.read(tenant.token)
+    assert shown is not None
+    (row,) = await database.fetch(
+        "SELECT expires_at - created_at AS lifetime FROM credentials WHERE digest = $1",
+        shown.digest,
+    )
+    assert row["lifetime"].total_seconds() == 3600
+
+
+async def test_all_tokens_of_a_customer_are_revoked_within_5_seconds(tenant: "Tenant") -> None:
+    place = await Place.make(tenant)
+    tokens = [place.token, await tenant.token_for(place.customer)]
+    for token in tokens:
+        assert (await tenant.call("GET", "/v1/accounts", token=token)).status_code == 200
+    revoked_at = time.monotonic()
+    await tenant.call("DELETE", f"/v1/customers/{place.customer}/tokens", token=tenant.key)
+    fresh = await tenant.token_for(place.customer)
+    for token in tokens:
+        while (await tenant.call("GET", "/v1/accounts", token=token)).status_code != 401:
+            assert time.monotonic() - revoked_at < 5
+            await asyncio.sleep(0.05)
+    assert (await tenant.call("GET", "/v1/accounts", token=fresh)).status_code == 200
+    assert (await tenant.call("GET", "/v1/accounts")).status_code == 200
+
+
+@pytest.mark.parametrize("state", ["DISABLED", "LOCKED"])
+async def test_a_customer_who_may_not_sign_in_gets_no_token_and_keeps_none(
+    tenant: "Tenant", state: str
+) -> None:
+    place = await Place.make(tenant)
+    path = f"/v1/customers/{place.customer}"
+    moved = await tenant.call("PATCH", f"{path}/state", {"toStateId": state}, token=tenant.operator)
+    assert moved.status_code == 200
+    refused = await tenant.call("POST", f"{path}/tokens", token=tenant.key)
+    assert (refused.status_code, refused.json()["code"]) == (409, "owner_not_active")
+    assert (await tenant.call("GET", path, token=place.token)).status_code == 401
+
+
+async def test_credentials_are_kept_only_as_digests(tenant: "Tenant", database: "Database") -> None:
+    rows = await database.fetch("SELECT credentials::text AS everything FROM credentials")
+    kept = "".join(row["everything"] for row in rows)
+    for credential in (tenant.key, tenant.operator, tenant.token):
+        shown = model.read(credential)
+        assert shown is not None
+        assert shown.digest.hex() in kept
+        for form in (credential, shown.secret.hex(), base64.b64encode(shown.secret).decode()):
+            assert form not in kept
+
+
+def test_a_credential_does_not_show_its_secret_in_a_repr() -> None:
+    minted = model.mint("apiKey", "sandbox", UUID(int=7))
+    assert minted.secret.hex() not in repr(minted)
+    assert minted.text not in repr(minted)
