@@ -143,10 +143,15 @@ async def test_a_fault_of_the_code_in_one_command_leaves_its_neighbours_whole(
     assert await names(pool, tenant_id) == ["one", None]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"state_id": "NO SUCH STATE"}, {"name": 7}, {"name": "zero \x00"}, {"tenant_id": UUID(int=9)}],
+    ids=["a constraint", "a type that the driver refuses", "a character", "a foreign key"],
+)
 async def test_a_poison_command_fails_alone(
-    committer: Committer, pool: Pool, tenant_id: UUID
+    committer: Committer, pool: Pool, tenant_id: UUID, change: dict[str, Any]
 ) -> None:
-    poison = adding(new_id(), state_id="NO SUCH STATE")
+    poison = adding(new_id(), **change)
     answers = await together(
         committer, tenant_id, adding(new_id(), name="one"), poison, adding(new_id(), name="two")
     )
@@ -223,7 +228,10 @@ async def blocked_writer(database: "Database") -> PlainConnection:
 
 async def waiting_backend(blocker: PlainConnection) -> int:
     """Wait until somebody waits for the lock, and return the process number."""
-    sql = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'COPY%' AND datname = current_database()"
+    sql = """
+    SELECT pid FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND query LIKE 'COPY%' AND datname = current_database()
+    """
     while True:
         # The view is frozen within a transaction unless told otherwise.
         await blocker.execute("SELECT pg_stat_clear_snapshot()")

@@ -68,7 +68,7 @@ async def test_an_account_shows_what_the_ledger_holds(tenant: "Tenant", service:
     assert listed[1] == shown
 
 
-@pytest.mark.parametrize("currency", ["gbp", "GB", "XAU", "XXX", "ABC", "£££", ""])
+@pytest.mark.parametrize("currency", ["gbp", "GB", "XAU", "XTS", "ABC", "£££", ""])
 async def test_an_account_has_a_currency_that_can_be_held(tenant: "Tenant", currency: str) -> None:
     body = {"ownerId": tenant.customer, "currencyISO": currency}
     answer = await tenant.call("POST", "/v1/accounts", body)

@@ -1,6 +1,7 @@
 """Customers: what they are, how they change, and how they go."""
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -173,6 +174,4 @@ async def test_every_change_writes_one_event_with_the_object_as_it_then_is(
         ("customer.updated", 2),
         ("customer.disabled", 3),
     ]
-    import json  # noqa: PLC0415 - only here
-
     assert [json.loads(event["data"]) for event in events] == [one.json() for one in answers]

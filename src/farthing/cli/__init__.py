@@ -2,12 +2,15 @@
 
 import asyncio
 import sys
-from typing import Final, NoReturn
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
 
+import platformdirs
 import typer
 from rich.console import Console
 
 from farthing.catalog import MACHINES
+from farthing.cli.home import HomeError
 from farthing.config import Settings, SettingsError
 from farthing.db import migrate as migrations
 from farthing.db.pool import AWAY
@@ -21,11 +24,15 @@ app: Final = typer.Typer(
 )
 
 
+DEFAULT_HOME: Final = platformdirs.user_data_path("farthing")
+PORT: Final = 4960
+
+
 def main() -> None:
     """Run the command line; what is expected to go wrong ends in a sentence, not a traceback."""
     try:
         app()
-    except (SettingsError, migrations.MigrationError) as error:
+    except (SettingsError, HomeError, migrations.MigrationError) as error:
         _fail(str(error))
     except AWAY as error:
         _fail(f"The database cannot be reached: {error}. Is FARTHING_DATABASE_URL right?")
@@ -34,6 +41,24 @@ def main() -> None:
 def _fail(sentence: str) -> NoReturn:
     print(f"farthing: {sentence}", file=sys.stderr)  # noqa: T201 - this is the command line
     raise SystemExit(1)
+
+
+@app.command()
+def up(
+    home: Annotated[
+        Path, typer.Option(help="Where everything is kept; the folder is made if need be.")
+    ] = DEFAULT_HOME,
+    port: Annotated[int, typer.Option(help="The port of the API; 0 chooses a free one.")] = PORT,
+) -> None:
+    """Start a sandbox: database, API and worker, with a demo tenant. Ctrl-C stops it.
+
+    The keys are in HOME/sandbox.json. A second start on the same home keeps data and keys.
+
+    Example: farthing up --home ~/payments --port 4960
+    """
+    from farthing.cli.up import up as run  # noqa: PLC0415 - the other commands start faster without
+
+    run(home, port)
 
 
 @app.command()
@@ -86,3 +111,29 @@ def verify() -> None:
     url = Settings.load().require_database_url()
     if not asyncio.run(run(url, Console(stderr=False))):
         _fail("The books do not hold. Stop writing, keep a copy of the database, and look.")
+
+
+tenants: Final = typer.Typer(no_args_is_help=True, help="Found tenants and issue their keys.")
+app.add_typer(tenants, name="tenants")
+
+
+@tenants.command("create")
+def create_tenant(name: Annotated[str, typer.Argument(help="The name of the tenant.")]) -> None:
+    """Found a tenant and print its id and its API key, which is shown here and never again.
+
+    Example: FARTHING_DATABASE_URL=postgresql://... farthing tenants create "My marketplace"
+    """
+    from farthing.cli.keys import found_tenant  # noqa: PLC0415 - a command of its own
+
+    typer.echo(asyncio.run(found_tenant(Settings.load(), name)))
+
+
+@app.command("operator-key")
+def operator_key() -> None:
+    """Issue a key for whoever runs the service; it is shown here and never again.
+
+    Example: FARTHING_DATABASE_URL=postgresql://... farthing operator-key
+    """
+    from farthing.cli.keys import issue_operator_key  # noqa: PLC0415 - a command of its own
+
+    typer.echo(asyncio.run(issue_operator_key(Settings.load())))

@@ -14,4 +14,4 @@ def system_clock() -> datetime:
 
 def say_time(moment: datetime) -> str:
     """Write a moment as RFC 3339 with milliseconds and `Z`."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

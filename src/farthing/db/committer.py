@@ -20,7 +20,7 @@ from farthing.core.clock import Clock, system_clock
 from farthing.core.errors import IdempotencyInProgress, InternalError, Problem, Unavailable
 from farthing.db.batch import Batch, Outcome
 from farthing.db.commands import Answer, Command, Context
-from farthing.db.pool import AWAY, Pool
+from farthing.db.pool import Pool, is_away
 
 # The database asks to try the whole transaction again.
 _AGAIN: Final = (
@@ -138,18 +138,15 @@ class Committer:
         """Commit together; if the database refuses, each by itself, so only the guilty fails."""
         try:
             return await self._commit_patiently(tenant_id, submissions)
-        except AWAY as error:
-            log.warning("database_away", error=repr(error))
-            return [_away() for _ in submissions]
-        except Exception:
-            if len(submissions) > 1:
-                log.warning("batch_taken_apart", size=len(submissions), exc_info=True)
-                return [
-                    outcome
-                    for submission in submissions
-                    for outcome in await self._run(tenant_id, [submission])
-                ]
-            return [await self._run_last_time(tenant_id, submissions[0])]
+        except Exception as error:
+            if is_away(error):
+                log.warning("database_away", error=repr(error))
+                return [_away() for _ in submissions]
+            if len(submissions) == 1:
+                return [await self._run_last_time(tenant_id, submissions[0])]
+            log.warning("batch_taken_apart", size=len(submissions), exc_info=True)
+        alone = [await self._run(tenant_id, [submission]) for submission in submissions]
+        return [outcome for outcomes in alone for outcome in outcomes]
 
     async def _run_last_time(self, tenant_id: UUID, one: tuple[Context, Command]) -> Outcome:
         """Try a refused command once more, alone.
@@ -158,9 +155,9 @@ class Committer:
         """
         try:
             return (await self._commit_patiently(tenant_id, [one]))[0]
-        except AWAY:
-            return _away()
-        except Exception:
+        except Exception as error:
+            if is_away(error):
+                return _away()
             log.exception("command_refused_by_database", request_id=one[0].request_id)
             return InternalError()
 

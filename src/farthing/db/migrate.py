@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from importlib import resources
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from farthing.db.tables import SCHEMA
 
 OLDEST_SERVER: Final = 15
 
-_PREPARE: Final = f"""
+_SCHEMA: Final = f"""
 CREATE SCHEMA IF NOT EXISTS {SCHEMA};
 CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
     name text PRIMARY KEY,
@@ -23,6 +23,19 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 """
+_GRANT: Final = f"""
+GRANT USAGE ON SCHEMA {SCHEMA} TO {APP_ROLE};
+GRANT SELECT ON {SCHEMA}.migrations TO {APP_ROLE};
+"""
+
+# What PostgreSQL says when somebody else makes the same thing at this moment.
+_NEIGHBOUR: Final = (
+    asyncpg.UniqueViolationError,
+    asyncpg.DuplicateObjectError,
+    asyncpg.DuplicateSchemaError,
+    asyncpg.InternalServerError,
+)
+_TRIES: Final = 10
 
 
 class MigrationError(Exception):
@@ -59,11 +72,12 @@ async def migrate(
     connection = await asyncpg.connect(url, timeout=10)
     try:
         _check_server(connection)
-        await _make_role(connection)
-        await _prepare(connection)
+        await _patiently(_make_role, connection)
+        await _patiently(_make_schema, connection)
         async with connection.transaction():
             # Others who migrate at this moment wait here, and then find nothing to do.
             await connection.execute(f"LOCK TABLE {SCHEMA}.migrations IN EXCLUSIVE MODE")
+            await connection.execute(_GRANT)
             await _apply_missing(connection, say)
             await _publish_steps(connection, machines)
     finally:
@@ -88,6 +102,21 @@ def _check_server(connection: PlainConnection) -> None:
         )
 
 
+async def _patiently(
+    make: Callable[[PlainConnection], Awaitable[None]], connection: PlainConnection
+) -> None:
+    """Make what may be there already; a neighbour who makes the same is waited for.
+
+    PostgreSQL's IF NOT EXISTS does not protect against one who does the same at this moment.
+    """
+    for attempt in range(_TRIES):
+        try:
+            return await make(connection)
+        except _NEIGHBOUR:
+            await asyncio.sleep(0.05 * attempt)
+    return await make(connection)
+
+
 async def _make_role(connection: PlainConnection) -> None:
     """Make the application's role, and let whoever migrates act as it."""
     # PostgreSQL 16 told membership and the right to act as a role apart.
@@ -97,8 +126,6 @@ async def _make_role(connection: PlainConnection) -> None:
             await connection.execute(f"CREATE ROLE {APP_ROLE} NOLOGIN")
         if not await connection.fetchval("SELECT pg_has_role($1, $2)", APP_ROLE, right):
             await connection.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
-    except asyncpg.DuplicateObjectError:
-        pass  # Another migration made it at this moment.
     except asyncpg.InsufficientPrivilegeError:
         user = await connection.fetchval("SELECT current_user")
         raise MigrationError(
@@ -107,22 +134,8 @@ async def _make_role(connection: PlainConnection) -> None:
         ) from None
 
 
-async def _prepare(connection: PlainConnection) -> None:
-    for attempt in range(10):
-        try:
-            return await _prepare_once(connection)
-        except (asyncpg.UniqueViolationError, asyncpg.DuplicateObjectError):
-            # PostgreSQL's IF NOT EXISTS is no protection against a neighbour who does the same.
-            await asyncio.sleep(0.05 * attempt)
-    return await _prepare_once(connection)
-
-
-async def _prepare_once(connection: PlainConnection) -> None:
-    await connection.execute(_PREPARE)
-    await connection.execute(
-        f"GRANT USAGE ON SCHEMA {SCHEMA} TO {APP_ROLE};"
-        f"GRANT SELECT ON {SCHEMA}.migrations TO {APP_ROLE};"
-    )
+async def _make_schema(connection: PlainConnection) -> None:
+    await connection.execute(_SCHEMA)
 
 
 async def _apply_missing(connection: PlainConnection, say: Callable[[str], None]) -> None:

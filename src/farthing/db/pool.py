@@ -29,6 +29,15 @@ AWAY: Final = (
     asyncio.TimeoutError,
 )
 
+
+def is_away(error: Exception) -> bool:
+    """Tell a database that is away from a value that the driver cannot send.
+
+    The driver counts the latter among its interface errors too, and calls it a ValueError.
+    """
+    return isinstance(error, AWAY) and not isinstance(error, ValueError)
+
+
 _SETTINGS: Final = {
     "application_name": "farthing",
     "search_path": SCHEMA,

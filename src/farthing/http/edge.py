@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from farthing.core.errors import InternalError, NotFound, Problem, Unavailable
 from farthing.core.ids import new_id
 from farthing.db.commands import Answer
-from farthing.db.pool import AWAY
+from farthing.db.pool import is_away
 from farthing.http.endpoint import send_answer
 from farthing.http.metrics import Metrics
 
@@ -79,7 +79,7 @@ def _problem(error: Exception, scope: Scope) -> Problem:
     if isinstance(error, Problem):
         return error
     request_id = scope["state"]["request_id"]
-    if isinstance(error, AWAY):
+    if is_away(error):
         log.warning("database_away", error=repr(error), request_id=request_id)
         return Unavailable("The database is away. Repeat in a moment.")
     log.error("request_failed", request_id=request_id, exc_info=error)
