@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -40,7 +40,7 @@ class Database:
 
     url: str
     admin_url: str
-    create: Callable[[], Awaitable["Database"]]
+    create: Callable[[], Coroutine[Any, Any, "Database"]]
 
     async def execute(self, sql: str, *values: object) -> None:
         """Do what only the administrator can: look behind the service's back, or tamper."""

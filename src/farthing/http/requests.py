@@ -38,6 +38,9 @@ async def read_body(headers: Headers, receive: Receive) -> bytes:
     body, more = b"", True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            # What came so far could by chance be JSON too.
+            raise MalformedJson("The connection ended before the body did.")
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > MOST_BYTES:
