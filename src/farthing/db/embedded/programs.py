@@ -88,7 +88,7 @@ class Programs:
         self, name: str, *arguments: str, cwd: Path, lock: int, text: str = ""
     ) -> subprocess.CompletedProcess[str]:
         """Run a program to its end, with the text as its input; the child holds the lock too."""
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - PostgreSQL's own programs
             [_program(self._home, name), *arguments],
             **self._options(cwd, signal.SIGKILL),
             pass_fds=(lock,),
@@ -102,7 +102,7 @@ class Programs:
         self, name: str, *arguments: str, cwd: Path, lock: int, log: IO[bytes]
     ) -> subprocess.Popen[bytes]:
         """Start a program that stays, and that a SIGINT asks to end in order."""
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603 - PostgreSQL's own programs
             [_program(self._home, name), *arguments],
             **self._options(cwd, signal.SIGINT),
             pass_fds=(lock,),
@@ -135,7 +135,7 @@ class Programs:
         command = (_program(home, "postgres"), "--version")
         options = self._options(Path("/"), signal.SIGKILL)
         try:
-            subprocess.run(command, **options, check=True, capture_output=True)
+            subprocess.run(command, **options, check=True, capture_output=True)  # noqa: S603 - PostgreSQL's own programs
         except (OSError, subprocess.SubprocessError):
             return False
         return True

@@ -214,7 +214,7 @@ class EmbeddedServer:
             "PGPASSWORD": self._cluster.password("farthing"),
             "PGCONNECT_TIMEOUT": "10",
         }
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - PostgreSQL's own programs
             [binary("psql"), "--no-psqlrc", "--no-password", "--command=SELECT 1"],
             env=environment,
             capture_output=True,
