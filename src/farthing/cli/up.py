@@ -36,9 +36,9 @@ _CONSOLE: Final = Console()
 
 def up(home: Path, port: int, command: Sequence[str] = COMMAND) -> None:
     """Run a sandbox in a home until a signal stops it; port 0 chooses a free one."""
-    from farthing.cli.bootstrap import prepare  # noqa: PLC0415 - it loads the whole service.
-
     with _signals_interrupt(), suppress(KeyboardInterrupt), Home(home) as held:
+        from farthing.cli.bootstrap import prepare  # noqa: PLC0415 - slow, and now interruptible.
+
         try:
             _Up(held, port, command, prepare).run()
         except EmbeddedServerError as error:

@@ -174,6 +174,8 @@ class IdempotencyKeyReused(Problem, code="idempotency_key_reused", status=422):
 class RateLimited(Problem, code="rate_limited", status=429):
     """Too many requests; `Retry-After` says when to go on."""
 
+    headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
+
 
 class InternalError(Problem, code="internal_error", status=500):
     """A fault of the service itself, logged under the request id. Nothing was changed."""

@@ -11,10 +11,11 @@ from starlette.types import ASGIApp
 
 from farthing.catalog import OPERATIONS
 from farthing.core.operation import Operation
-from farthing.http import system
+from farthing.http import docs, system
 from farthing.http.auth import Authenticator
 from farthing.http.edge import Edge, nowhere
 from farthing.http.endpoint import Endpoint
+from farthing.http.pages import page
 from farthing.http.service import Service
 
 
@@ -58,7 +59,8 @@ def _pages(service: Service) -> list[BaseRoute]:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
     return [
-        Route("/healthz", health),
-        Route("/readyz", readiness),
-        Route("/metrics", metrics),
+        page("/healthz", health),
+        page("/readyz", readiness),
+        page("/metrics", metrics),
+        *docs.routes(system.operations(service)),
     ]

@@ -1,0 +1,50 @@
+"""The reference on the wire: the document for programs, and the page for people."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from farthing.core.operation import Operation
+from farthing.http import openapi
+from farthing.http.docs.page import render
+from farthing.http.openapi.sections import sections
+from farthing.http.pages import page
+
+
+def routes(service_operations: Sequence[Operation]) -> list[BaseRoute]:
+    """Make both once; they do not change while the service runs."""
+    listed = sections(service_operations)
+    document = openapi.describe(listed)
+    style = files(__name__).joinpath("style.css").read_text("utf-8")
+    data = Response(msgspec.json.encode(document), media_type="application/json")
+    text = Response(render(document, listed, style), media_type="text/html")
+    text.headers["Content-Security-Policy"] = _policy(style)
+    text.headers["X-Content-Type-Options"] = "nosniff"
+    text.headers["Referrer-Policy"] = "no-referrer"
+
+    async def say_document(_: Request) -> Response:
+        return data
+
+    async def say_page(_: Request) -> Response:
+        return text
+
+    return [page("/openapi.json", say_document), page("/docs", say_page)]
+
+
+def _policy(style: str) -> str:
+    """Allow the page its own style and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    parts = (
+        "default-src 'none'",
+        f"style-src 'sha256-{digest}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+    return "; ".join(parts)

@@ -117,7 +117,8 @@ class _Picture:
 
     def _bend(self, way: _Way) -> float:
         distance = abs(self._port(way, arrives=True) - self._port(way, arrives=False))
-        return 26 + 0.42 * distance
+        # Less than in proportion, or the longest arcs would make the picture wide.
+        return 22 + 2.2 * float(distance**0.72)
 
     def _reach(self, way: _Way) -> float:
         # A cubic curve goes three quarters of the way to its control points.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 _INLINE: Final = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
-_EMPTY: Final = frozenset({"br", "link", "meta"})
+_EMPTY: Final = frozenset({"br", "input", "meta"})
 
 
 class Html(str):
@@ -15,7 +15,7 @@ class Html(str):
     __slots__ = ()
 
 
-def element(name: str, *children: str, **attributes: str) -> Html:
+def element(name: str, /, *children: str, **attributes: str) -> Html:
     """Make an element; a trailing underscore and inner ones in attribute names are for Python."""
     opening = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'

@@ -67,7 +67,7 @@ def view(account: Account, balance: Balance) -> Struct:
 
 
 def holds_nothing(_: Account, balance: Balance) -> None:
-    """Keep an account with money in it, or on its way, from being closed."""
+    """Require that nothing is in the account, and nothing on its way."""
     if not balance.is_zero:
         raise BalanceNotZero(
             "The account holds money, or money is on its way. Pay it out or let it arrive first."

@@ -82,7 +82,7 @@ def refuse_own_tenant(customer: Customer, actor: Actor) -> None:
 
 
 def has_no_open_accounts(_: Customer, standing: Standing) -> None:
-    """Keep a customer who still has accounts from going."""
+    """Require that no account of the customer is open."""
     if standing.open_accounts:
         raise BalanceNotZero(
             f"The customer still has {standing.open_accounts} open accounts. Close them first."

@@ -1,0 +1,174 @@
+"""Write the reference pages from the code: `python docs/generate.py`, or `--check` to compare."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+from msgspec import inspect as shape
+
+from farthing.catalog import MACHINES
+from farthing.config import PREFIX, Settings
+from farthing.core.errors import CATALOGUE
+from farthing.core.machine import Machine
+from farthing.http import openapi, system
+from farthing.http.openapi import words
+from farthing.http.openapi.compatibility import breaking
+from farthing.http.openapi.responses import sentence
+from farthing.http.openapi.sections import Section, sections
+
+if TYPE_CHECKING:
+    from farthing.http.service import Service
+
+FOLDER: Final = Path(__file__).parent / "reference"
+DOCUMENT: Final = "openapi.json"
+
+# More operations than this are counted, not listed; operations.md has them all.
+_FEW: Final = 4
+_NOTE: Final = "<!-- Made by docs/generate.py from the code; edit the code instead. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """Return every page by the name of its file."""
+    listed = listed_sections()
+    return {
+        "errors.md": _NOTE + "\n".join(_errors(listed)),
+        "operations.md": _NOTE + "\n".join(_operations(listed)),
+        "settings.md": _NOTE + "\n".join(_settings()),
+        "states.md": _NOTE + "\n".join(_states()),
+        DOCUMENT: json.dumps(document(), indent=2, ensure_ascii=False) + "\n",
+    }
+
+
+def listed_sections() -> tuple[Section, ...]:
+    """Return the sections of the reference."""
+    # The operations are only described here and never called, so they need no service.
+    return sections(system.operations(cast("Service", None)))
+
+
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    return openapi.describe(listed_sections())
+
+
+def committed_document() -> dict[str, Any]:
+    """Return the document as it was last written."""
+    found: dict[str, Any] = json.loads((FOLDER / DOCUMENT).read_text("utf-8"))
+    return found
+
+
+def stale() -> list[str]:
+    """Name the pages that differ from what the code says, and those that it does not know."""
+    expected = pages()
+    kept = {one.name: one.read_text("utf-8") for one in FOLDER.iterdir()}
+    return sorted(
+        name for name in expected.keys() | kept.keys() if kept.get(name) != expected.get(name)
+    )
+
+
+def _table(*headings: str) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield f"|{'---|' * len(headings)}"
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _errors(listed: tuple[Section, ...]) -> Iterator[str]:
+    yield "# Errors\n"
+    yield "Every error is a problem document of RFC 9457; decide by its `code`.\n"
+    yield from _table("status", "code", "meaning", "operations")
+    operations = [one for section in listed for one in section.operations]
+    for code, problem in CATALOGUE.items():
+        raised = [one.id for one in operations if problem in one.errors]
+        where = ", ".join(raised) if len(raised) <= _FEW else f"{len(raised)} of {len(operations)}"
+        yield _row(str(problem.status), f"`{code}`", sentence(problem), where)
+    yield ""
+
+
+def _operations(listed: tuple[Section, ...]) -> Iterator[str]:
+    yield "# Operations\n"
+    for section in listed:
+        yield f"## {section.title}\n"
+        yield f"{section.sentence}\n"
+        yield from _table("operation", "address", "what it does", "who may", "errors")
+        for one in section.operations:
+            codes = ", ".join(problem.code for problem in one.errors)
+            address = f"`{one.method} {one.path}`"
+            yield _row(f"`{one.id}`", address, one.summary, words.who_may(one.who), codes)
+        yield ""
+
+
+def _settings() -> Iterator[str]:
+    yield "# Settings\n"
+    yield "Read from the environment when a process starts.\n"
+    yield from _table("name", "kind", "default", "meaning")
+    info = cast("shape.StructType", shape.type_info(Settings))
+    described = msgspec.json.schema(Settings)["$defs"]["Settings"]["properties"]
+    for field in info.fields:
+        schema = described[field.name]
+        default = f"`{field.default}`" if field.default != "" else "none"
+        name = f"`{PREFIX}{field.name.upper()}`"
+        yield _row(name, _kind(schema), default, schema["description"])
+    yield ""
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(f"`{one}`" for one in schema["enum"])
+    if schema["type"] == "integer":
+        return f"whole number, {schema['minimum']} to {schema['maximum']}"
+    return {"string": "text", "boolean": "true or false"}[schema["type"]]
+
+
+def _states() -> Iterator[str]:
+    yield "# States\n"
+    yield "Who may take a way stands in the tables; `GET /v1/machines` returns the same as data.\n"
+    for machine in MACHINES:
+        yield f"## {machine.noun.replace('_', ' ').capitalize()}\n"
+        yield from _diagram(machine)
+        yield f"{words.machine_table(system.describe(machine))}\n"
+
+
+def _diagram(machine: Machine) -> Iterator[str]:
+    yield "```mermaid"
+    yield "stateDiagram-v2"
+    yield f"    [*] --> {machine.initial}"
+    for source, target in dict.fromkeys((row.source, row.target) for row in machine.table):
+        yield f"    {source} --> {target}"
+    starts = {row.source for row in machine.table}
+    yield from (f"    {state} --> [*]" for state in machine.states if state not in starts)
+    yield "```\n"
+
+
+def _refuse_to_break() -> None:
+    """Keep a page from being written that would hide what breaks a caller."""
+    if not (FOLDER / DOCUMENT).exists():
+        return
+    broken = breaking(committed_document(), document())
+    if broken:
+        listing = "\n  ".join(broken)
+        sys.exit(
+            f"This would break a caller:\n  {listing}\n"
+            "Add instead of changing; `--break` writes the pages all the same."
+        )
+
+
+def main(arguments: list[str]) -> None:
+    """Write the pages, or only compare them."""
+    if "--check" in arguments:
+        if stale():
+            sys.exit(f"Stale in {FOLDER.name}: {', '.join(stale())}. Run `make docs`.")
+        return
+    if "--break" not in arguments:
+        _refuse_to_break()
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

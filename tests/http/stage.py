@@ -1,0 +1,207 @@
+"""A stage for the examples: a tenant of its own, and a clock that stands still.
+
+Each operation's example is sent to a real service. What the example speaks of is made first, and
+what comes back is told with the identifiers, the times and the secrets of the examples.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import httpx2
+import msgspec
+
+from farthing.config import Settings
+from farthing.core.actors import Grant
+from farthing.core.ids import UUID_PATTERN, new_id
+from farthing.core.operation import Operation
+from farthing.core.wire import ListQuery
+from farthing.http import system
+from farthing.http.app import build
+from farthing.http.openapi.parameters import fictitious_id
+from farthing.http.openapi.sections import sections
+from farthing.http.service import Service
+from farthing.resources.access import actions
+from farthing.worker.duties import duties
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+A_LITTLE_LATER = NOON + timedelta(minutes=5)
+
+_ID = re.compile(rf"\b([a-z_]+)/{UUID_PATTERN}\b")
+_CREDENTIAL = re.compile(r"\b(farthing_[a-z]+_[a-z]+_)[A-Za-z0-9_=-]{64}")
+_CURSOR = "AZChssPUfl-KmwwdLj9KWw"
+
+
+@dataclass
+class Clock:
+    """A clock that is set by hand."""
+
+    now: datetime = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An example that was sent, and what came back."""
+
+    operation: Operation
+    query: dict[str, Any]
+    response: httpx2.Response
+    # The answer with every name that is real replaced by one that is not.
+    told: Any
+
+
+@dataclass
+class Stage:
+    """A running service with one tenant."""
+
+    service: Service
+    clock: Clock
+    client: httpx2.AsyncClient
+    operations: Mapping[str, Operation]
+    credentials: Mapping[Grant, str]
+    # By the identifier in an example, the identifier of the object that was made for it.
+    made: dict[str, str] = field(default_factory=dict)
+
+    async def perform(self, operation: Operation) -> Sent:
+        """Send the example of an operation."""
+        self.made.clear()
+        self.clock.now = NOON
+        await self._prepare(operation)
+        path, body = await self._address(operation), await self._real(operation.body_example)
+        query = {"limit": 1} if _is_list(operation) else {}
+        self.clock.now = A_LITTLE_LATER
+        response = await self._send(operation, f"{path}?{urlencode(query)}", body, "req-example")
+        return Sent(operation, query, response, self._told(response.json()))
+
+    async def _prepare(self, operation: Operation) -> None:
+        if operation.id == "status.get":
+            await self._show_a_worker()
+        if _is_list(operation):
+            # Two of them, so that the first page is not the last.
+            noun = self._noun(operation)
+            await self._make(noun)
+            self.made[fictitious_id(noun)] = await self._make(noun)
+
+    async def _show_a_worker(self) -> None:
+        known = duties(self.service.settings, self.service.committer, self.clock, new_id())
+        for duty in known:
+            if duty.name == "heartbeat":
+                await duty.run()
+
+    async def _make(self, noun: str) -> str:
+        creation = self._creation(noun)
+        body = await self._real(creation.body_example)
+        response = await self._send(creation, creation.path, body, "req-earlier-example")
+        assert response.status_code == creation.status, response.text
+        return str(response.json()["id"])
+
+    def _noun(self, listing: Operation) -> str:
+        return self.operations[listing.id.replace(".list", ".get")].noun or ""
+
+    def _creation(self, noun: str) -> Operation:
+        """Find the operation that makes what another one reads."""
+        every = self.operations.values()
+        (view,) = {one.answer for one in every if one.noun == noun and one.id.endswith(".get")}
+        return next(
+            one for one in every if one.status == 201 and one.answer is view and one.noun is None
+        )
+
+    async def _address(self, operation: Operation) -> str:
+        if "{id}" not in operation.path:
+            return operation.path
+        noun = operation.noun or ""
+        real = await self._object(fictitious_id(noun))
+        return operation.path.replace("{id}", f"{noun}/{real.partition('/')[2]}")
+
+    async def _object(self, example: str) -> str:
+        """Return the object that stands behind an identifier of an example."""
+        if example not in self.made:
+            self.made[example] = await self._make(example.partition("/")[0])
+        return self.made[example]
+
+    async def _real(self, example: Any) -> Any:
+        if isinstance(example, Mapping):
+            return {name: await self._real(one) for name, one in example.items()}
+        if isinstance(example, str) and _ID.fullmatch(example):
+            return await self._object(example)
+        return example
+
+    async def _send(
+        self, operation: Operation, address: str, body: Any, request_id: str
+    ) -> httpx2.Response:
+        headers = {"X-Request-Id": request_id, "Content-Type": "application/json"}
+        if operation.who:
+            order = (Grant.CLIENT_TOKEN, Grant.API_KEY, Grant.OPERATOR_KEY)
+            grant = next(one for one in order if one in operation.who)
+            headers["X-Token"] = self.credentials[grant]
+        content = b"" if body is None else msgspec.json.encode(body)
+        return await self.client.request(
+            operation.method, address.rstrip("?"), content=content, headers=headers
+        )
+
+    def _told(self, answer: Any) -> Any:
+        names = {real: example for example, real in self.made.items()}
+
+        def rename(found: re.Match[str]) -> str:
+            first = fictitious_id(found[1])
+            other = first[:-12] + sha256(str(len(names)).encode()).hexdigest()[:12]
+            return names.setdefault(found[0], other if first in names.values() else first)
+
+        return _replaced(answer, rename)
+
+
+def _is_list(operation: Operation) -> bool:
+    return operation.query is not None and issubclass(operation.query, ListQuery)
+
+
+def _replaced(value: Any, rename: Callable[[re.Match[str]], str]) -> Any:
+    if isinstance(value, list):
+        # Two of a kind are enough to see how they look.
+        shown = value[:2] if value and isinstance(value[0], dict) else value
+        return [_replaced(one, rename) for one in shown]
+    if isinstance(value, dict):
+        told = {name: _replaced(one, rename) for name, one in value.items()}
+        return told | ({"nextCursor": _CURSOR} if "nextCursor" in value else {})
+    if value == version("farthing"):
+        return "1.0.0"
+    if isinstance(value, str):
+        return _CREDENTIAL.sub(rf"\1{'EXAMPLE':0<64}", _ID.sub(rename, value))
+    return value
+
+
+@asynccontextmanager
+async def stage(settings: Settings) -> "AsyncIterator[Stage]":
+    """Open a stage."""
+    clock = Clock()
+    service = await Service.start(settings, clock)
+    listed = sections(system.operations(service))
+    operations = {one.id: one for section in listed for one in section.operations}
+    transport = httpx2.ASGITransport(app=build(service))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://farthing.test") as client:
+        yield Stage(service, clock, client, operations, await _credentials(service, client))
+    await service.stop()
+
+
+async def _credentials(service: Service, client: httpx2.AsyncClient) -> dict[Grant, str]:
+    tenant_id = await actions.found_tenant(service.committer, "Examples")
+    key = await actions.issue_api_key(service.committer, "sandbox", tenant_id)
+    operator = await actions.issue_operator_key(service.committer, "sandbox")
+    address = f"/v1/customers/customer/{tenant_id}/tokens"
+    answer = await client.post(address, headers={"X-Token": key})
+    return {
+        Grant.API_KEY: key,
+        Grant.OPERATOR_KEY: operator,
+        Grant.CLIENT_TOKEN: answer.json()["accessToken"],
+    }

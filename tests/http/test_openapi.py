@@ -1,0 +1,189 @@
+"""The OpenAPI document says what the service does: all of it, and nothing else."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from tests.http.published import (
+    DESCRIBED,
+    DOCUMENT,
+    OPERATIONS,
+    SECTIONS,
+    answer_schema,
+    body_schema,
+    faults,
+)
+
+from farthing.core import validation
+from farthing.core.errors import ValidationFailed
+from farthing.core.ids import new_id
+from farthing.core.operation import Operation
+from farthing.http import openapi
+
+if TYPE_CHECKING:
+    from tests.conftest import Tenant
+
+every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+with_a_body = pytest.mark.parametrize(
+    "operation", [one for one in OPERATIONS if one.body is not None], ids=lambda one: one.id
+)
+
+
+async def test_the_service_publishes_a_valid_document(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == DOCUMENT
+    errors = list(OpenAPIV31SpecValidator(answer.json()).iter_errors())
+    assert errors == []
+
+
+def test_the_document_is_the_same_each_time() -> None:
+    assert json.dumps(openapi.describe(SECTIONS)) == json.dumps(DOCUMENT)
+
+
+def test_every_operation_is_in_the_document_and_no_other() -> None:
+    published = {
+        (method.upper(), path, operation["operationId"])
+        for path, item in DOCUMENT["paths"].items()
+        for method, operation in item.items()
+    }
+    assert published == {(one.method, one.path, one.id) for one in OPERATIONS}
+
+
+@every_operation
+def test_the_declared_errors_are_the_published_ones(operation: Operation) -> None:
+    responses = DESCRIBED[operation.id]["responses"]
+    published = {
+        (int(status), code)
+        for status, response in responses.items()
+        if status != str(operation.status)
+        for code in _published_codes(response)
+    }
+    assert published == {(one.status, one.code) for one in operation.errors}
+
+
+def _published_codes(response: dict[str, Any]) -> list[str]:
+    _, narrowed = response["content"]["application/problem+json"]["schema"]["allOf"]
+    codes: list[str] = narrowed["properties"]["code"]["enum"]
+    return codes
+
+
+@every_operation
+def test_who_may_is_published(operation: Operation) -> None:
+    taken = [name for one in DESCRIBED[operation.id]["security"] for name in one]
+    assert set(taken) == {grant.value for grant in operation.who}
+    assert set(taken) <= DOCUMENT["components"]["securitySchemes"].keys()
+
+
+@every_operation
+def test_the_parameters_are_published(operation: Operation) -> None:
+    known = DOCUMENT["components"]["parameters"]
+    listed = [
+        known[one["$ref"].rpartition("/")[2]] if "$ref" in one else one
+        for one in DESCRIBED[operation.id]["parameters"]
+    ]
+    names = {one["name"] for one in listed}
+    assert ("id" in names) == ("{id}" in operation.path)
+    assert ("Idempotency-Key" in names) == operation.writes
+    in_query = {one["name"] for one in listed if one["in"] == "query"}
+    assert len(in_query) == len(operation.query.__struct_fields__ if operation.query else ())
+    for one in listed:
+        assert "description" in one or one["in"] == "query"
+        assert "example" not in one or faults(one["schema"], one["example"]) == []
+
+
+@every_operation
+def test_every_operation_shows_an_example_that_fits(operation: Operation) -> None:
+    described = DESCRIBED[operation.id]
+    media = described["responses"][str(operation.status)]["content"]["application/json"]
+    assert faults(media["schema"], media["example"], strict=True) == []
+
+
+@with_a_body
+def test_a_request_example_is_accepted_by_the_schema_and_by_the_service(
+    operation: Operation,
+) -> None:
+    example = DESCRIBED[operation.id]["requestBody"]["content"]["application/json"]["example"]
+    assert faults(body_schema(operation.id), example) == []
+    assert _accepts(operation, example)
+
+
+def _accepts(operation: Operation, body: object) -> bool:
+    assert operation.body is not None
+    try:
+        validation.parse(operation.body, body)
+    except ValidationFailed:
+        return False
+    return True
+
+
+@with_a_body
+def test_the_schema_and_the_service_agree_on_what_is_accepted(operation: Operation) -> None:
+    assert operation.body_example is not None
+    for variant in _variants(dict(operation.body_example), body_schema(operation.id)):
+        by_schema = faults(body_schema(operation.id), variant) == []
+        assert by_schema == _accepts(operation, variant), variant
+
+
+def _variants(example: dict[str, Any], schema: dict[str, Any]) -> Iterator[object]:
+    """Yield bodies that are almost right: something missing, null, unknown or of another type."""
+    properties = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]["properties"]
+    yield from ([], "text", None, 7)
+    for name in properties:
+        yield {key: one for key, one in example.items() if key != name}
+        for other in (None, 7, True, "", "\u0007", "x" * 600, [], ["tag"], [""], {}, {"a": 1}):
+            yield {**example, name: other}
+    for other in (None, 1, "anything"):
+        yield {**example, "unheardOf": other}
+    for name, inner in example.items():
+        if isinstance(inner, dict):
+            yield from ({**example, name: {**inner, "street": other}} for other in (None, 7, "x"))
+            yield {**example, name: {"countryISO": "gb"}}
+
+
+def test_an_answer_leaves_out_what_is_absent_instead_of_saying_null() -> None:
+    components = DOCUMENT["components"]["schemas"]
+    sent = {body_schema(one.id)["$ref"].rpartition("/")[2] for one in OPERATIONS if one.body}
+    answers = {name: one for name, one in components.items() if name not in sent | {"Address"}}
+    assert "null" not in json.dumps(answers)
+    assert all("additionalProperties" not in one for one in answers.values())
+
+
+@every_operation
+async def test_problems_come_as_they_are_published(operation: Operation, tenant: "Tenant") -> None:
+    for answer in [one async for one in _provoked(operation, tenant)]:
+        assert answer.status_code >= 400, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        schema = answer_schema(operation.id, answer.status_code)
+        assert faults(schema, answer.json()) == [], answer.text
+
+
+async def _provoked(operation: Operation, tenant: "Tenant") -> Any:
+    path = operation.path.replace("{id}", f"{operation.noun}/{new_id()}")
+    if operation.who:
+        yield await tenant.call(operation.method, path, token="none of ours")  # noqa: S106 - it opens nothing
+        yield await tenant.call(operation.method, path, {}, token=tenant.operator)
+        yield await tenant.call(operation.method, f"{path}?unheardOf=1", {}, token=tenant.key)
+    if "{id}" in operation.path:
+        bare = operation.path.replace("{id}", str(new_id()))
+        yield await tenant.call(operation.method, bare, token=tenant.operator)
+    if operation.body is not None:
+        yield await tenant.call(operation.method, path, {"unheardOf": 1}, token=tenant.token)
+        yield await tenant.call(operation.method, path, {}, Content_Type="text/plain")
+
+
+@pytest.mark.parametrize("section", [one for one in SECTIONS if one.machine], ids=lambda s: s.name)
+def test_the_operation_that_moves_an_object_shows_the_whole_machine(section: Any) -> None:
+    (move,) = [one for one in section.operations if one.path.endswith("/state")]
+    description = DESCRIBED[move.id]["description"]
+    for row in section.machine.table:
+        assert f"| {row.source} | {row.target} |" in description
+        assert row.why in description
+
+
+def test_lists_document_the_filter_by_annotation() -> None:
+    for name in ("customers.list", "accounts.list"):
+        assert "annotation.<name>=<value>" in DESCRIBED[name]["description"]
