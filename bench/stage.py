@@ -1,0 +1,191 @@
+"""The stage: a fresh database, the service and its worker, and customers with accounts."""
+
+import asyncio
+import http.client
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+from bench import people
+from bench.load import BenchError
+
+from farthing.catalog import MACHINES
+from farthing.db.committer import Committer
+from farthing.db.embedded import EmbeddedServer
+from farthing.db.embedded.programs import ends_with_parent
+from farthing.db.migrate import migrate
+from farthing.db.pool import open_pool
+from farthing.resources.access import actions
+
+REFERENCE: Final = "reference"
+_HOST: Final = "127.0.0.1"
+_READY_SECONDS: Final = 60.0
+_STOP_SECONDS: Final = 10.0
+_LAST_LINES: Final = 15
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Everything that a scenario may use; it is gone after the run."""
+
+    folder: Path
+    server: EmbeddedServer
+    environment: Mapping[str, str]
+    base_url: str
+    tenant_id: UUID
+    token: str
+
+    @property
+    def customers(self) -> Path:
+        """The file that lists the customers."""
+        return self.folder / "customers"
+
+    @property
+    def accounts(self) -> Path:
+        """The file that lists the accounts that were there from the start."""
+        return self.folder / "accounts"
+
+    @property
+    def log(self) -> Path:
+        """What the service says."""
+        return self.folder / "serve.log"
+
+    def count(self, table: str) -> int:
+        """Count the rows of a table."""
+        return asyncio.run(_count(self.server.admin_url("farthing"), table))
+
+    def run(self, *arguments: str) -> str:
+        """Run one of our Python modules to its end, and return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise BenchError(f"{arguments[0]} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+
+@contextmanager
+def set_up() -> Iterator[Stage]:
+    """Start everything in a temporary folder; stop and remove it at the end, however that comes."""
+    with (
+        tempfile.TemporaryDirectory(prefix="farthing-bench-") as name,
+        EmbeddedServer(Path(name) / "postgres") as server,
+    ):
+        folder, port = Path(name), _free_port()
+        tenant_id, key = asyncio.run(_prepare(server))
+        environment = _environment(server, port)
+        with _running("serve", environment, folder) as log, _running("worker", environment, folder):
+            _wait_until_ready(port, log)
+            base_url = f"http://{_HOST}:{port}"
+            crowd = asyncio.run(people.gather(base_url, tenant_id, key))
+            stage = Stage(folder, server, environment, base_url, tenant_id, crowd.token)
+            stage.customers.write_text("\n".join(crowd.customers), "ascii")
+            stage.accounts.write_text("\n".join(crowd.accounts), "ascii")
+            yield stage
+
+
+def _environment(server: EmbeddedServer, port: int) -> dict[str, str]:
+    """Return the settings of the service: the defaults, whatever the caller has set."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("FARTHING_")}
+    return inherited | {
+        "FARTHING_DATABASE_URL": server.url(),
+        "FARTHING_MASTER_KEY": secrets.token_hex(32),
+        "FARTHING_PORT": str(port),
+        "FARTHING_LOG_LEVEL": "warning",
+    }
+
+
+async def _prepare(server: EmbeddedServer) -> tuple[UUID, str]:
+    """Bring the database up to date, found a tenant, and make room for the reference."""
+    await migrate(server.url(), MACHINES)
+    connection = await asyncpg.connect(server.admin_url())
+    await connection.execute(f"CREATE DATABASE {REFERENCE} OWNER farthing")
+    await connection.close()
+    pool = await open_pool(server.url(), size=2)
+    committer = Committer(pool)
+    tenant_id = await actions.found_tenant(committer, "Bench")
+    key = await actions.issue_api_key(committer, "sandbox", tenant_id)
+    await pool.close()
+    return tenant_id, key
+
+
+async def _count(url: str, table: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval(f"SELECT count(*) FROM farthing.{table}"))  # noqa: S608 - our own names.
+    finally:
+        await connection.close()
+
+
+def _free_port() -> int:
+    with socket.create_server((_HOST, 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def _running(verb: str, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
+    """Run a part of the service beside us, out of the reach of a terminal's Ctrl-C."""
+    log = folder / f"{verb}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "farthing", verb],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=ends_with_parent(signal.SIGKILL),  # noqa: PLW1509 - no threads run yet.
+        )
+    try:
+        yield log
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_ready(port: int, log: Path) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    while not _is_ready(port):
+        if time.monotonic() > deadline:
+            raise BenchError(f"The service was not ready in time. It said:\n{last_lines(log)}")
+        time.sleep(0.05)
+
+
+def last_lines(log: Path) -> str:
+    """Return the end of a log."""
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:])
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(_HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,131 @@
+"""The pure parts of the bench: what it reads, what it computes, what it shows."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench import pgbench, report, wrk
+from bench.load import BenchError, Load
+from bench.measurement import (
+    Measurement,
+    Result,
+    Trial,
+    any_errors,
+    percentile,
+    summarise,
+    summarise_trials,
+)
+from rich.console import Console
+
+PGBENCH_REPORT = """\
+transaction type: <builtin: TPC-B (sort of)>
+scaling factor: 50
+number of transactions actually processed: 4921
+number of failed transactions: 3 (0.061%)
+latency average = 39.214 ms
+initial connection time = 127.550 ms
+tps = 1632.084 (without initial connection time)
+"""
+WRK_REPORT = """\
+Running 3s test @ http://127.0.0.1:4960
+  Non-2xx or 3xx responses: 2
+farthing-report {"requests":4500,"duration":3000000,"p50":41446.0,"p99":87169.5,"errors":2}
+"""
+
+
+def run(rate: float, *, p50: float = 1.0, p99: float = 2.0, errors: int = 0) -> Measurement:
+    return Measurement(rate=rate, p50=p50, p99=p99, operations=int(rate), errors=errors)
+
+
+def test_pgbench_report_is_read() -> None:
+    measured = pgbench.read_output(PGBENCH_REPORT, [10.0, 20.0, 30.0])
+    assert measured == Measurement(rate=1632.084, p50=20.0, p99=30.0, operations=4921, errors=3)
+
+
+def test_pgbench_report_without_a_rate_is_refused() -> None:
+    with pytest.raises(BenchError, match="tps"):
+        pgbench.read_output("pgbench: interrupted", [])
+
+
+def test_pgbench_log_gives_milliseconds() -> None:
+    assert pgbench.read_times(["0 199 2241 0 1175850568 995598", ""]) == [2.241]
+
+
+def test_wrk_report_is_read() -> None:
+    measured = wrk.read_output(WRK_REPORT)
+    assert measured == Measurement(rate=1500.0, p50=41.446, p99=87.1695, operations=4500, errors=2)
+
+
+def test_wrk_output_without_a_report_is_refused() -> None:
+    with pytest.raises(BenchError, match="unable to connect"):
+        wrk.read_output("unable to connect to 127.0.0.1")
+
+
+def test_missing_wrk_is_answered_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BenchError, match="apt-get install wrk"):
+        wrk.require()
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.0, 1.0), (0.5, 50.0), (0.99, 99.0), (0.991, 100.0), (1.0, 100.0)]
+)
+def test_percentile_is_the_nearest_rank(share: float, expected: float) -> None:
+    values = [float(number) for number in range(100, 0, -1)]
+    assert percentile(values, share) == expected
+
+
+def test_percentile_of_one_value_and_of_none() -> None:
+    assert percentile([7.0], 0.99) == 7.0
+    assert percentile([], 0.99) == 0.0
+
+
+def test_ratio_is_to_the_mean_of_the_references_around() -> None:
+    assert Trial(run(900), run(500), run(1100)).ratio == 0.5
+
+
+def test_ratio_to_a_reference_that_did_nothing_is_zero() -> None:
+    assert Trial(run(0), run(500), run(0)).ratio == 0.0
+
+
+def test_rounds_are_summed_up() -> None:
+    first = Trial(run(1000), run(500, p50=10, p99=20, errors=1), run(1000))
+    second = Trial(run(1000), run(700, p50=20, p99=90), run(1000))
+    result = summarise_trials("accounts", [first, second])
+    assert (result.rate, result.p50, result.p99, result.errors) == (600.0, 15.0, 90.0, 1)
+    assert result.ratios == [0.5, 0.7]
+    assert result.ratio == pytest.approx(0.6)
+    assert any_errors([result])
+
+
+@pytest.fixture
+def results() -> list[Result]:
+    reference = summarise("pgbench", [run(1000)], [1.0])
+    trials = [Trial(run(1000), run(rate), run(1000)) for rate in (2400, 2600)]
+    return [reference, summarise_trials("postings", trials)]
+
+
+def test_table_for_the_terminal(results: list[Result]) -> None:
+    screen = io.StringIO()
+    Console(width=100, file=screen).print(report.for_terminal(results))
+    text = screen.getvalue()
+    assert "2,500" in text
+    assert "2.50 (2.40 to 2.60)" in text
+
+
+def test_table_for_people(results: list[Result]) -> None:
+    made = report.make(Load(8), 2, {"cores": "2"}, results)
+    text = report.for_people(made, "latest.png")
+    assert "| postings | 2,500 | 1.0 | 2.0 | 0 | 2.50 (2.40 to 2.60) |" in text
+    assert "| pgbench | 1,000 | 1.0 | 2.0 | 0 | 1.00 |" in text
+    assert "- cores: 2" in text
+    assert "failed" not in text
+
+
+def test_report_of_a_run_with_errors_says_so() -> None:
+    bad = summarise("accounts", [run(1000, errors=1)], [1.0])
+    assert "This run failed" in report.for_people(report.make(Load(8), 1, {}, [bad]), "latest.png")
