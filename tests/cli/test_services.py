@@ -49,10 +49,11 @@ def tend_until(watch: Watch, fact: Callable[[], object]) -> None:
 def test_a_child_that_dies_is_started_again(
     watch: Watch, child: Callable[[str], Child], said: list[str]
 ) -> None:
-    one = child("print('up', flush=True); input()")
+    # Written otherwise than it reads: a traceback in the log shows the line.
+    one = child("print('started'.upper(), flush=True); input()")
     watch.add("API", one)
     one.start()
-    tend_until(watch, lambda: one.log.read_text().count("up") == 2)
+    tend_until(watch, lambda: one.log.read_text().count("STARTED") == 2)
     assert said[0] == "The API stopped; starting it again."
 
 
