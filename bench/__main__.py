@@ -25,6 +25,10 @@ _STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INTERRUPTED: Final = 130
 # Warming up, and verifying the books at the end.
 _STEPS_AROUND: Final = 2
+_WARNING: Final = (
+    "This machine is busy with other work. That slows one process down more than the many of "
+    "pgbench, so expect ratios that are too low."
+)
 _CONNECTIONS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -57,9 +61,12 @@ def main(
 def _run(plan: Plan) -> int:
     try:
         _check(plan)
+        facts = machine.facts()
+        if machine.is_busy(facts):
+            _CONSOLE.print(_WARNING, style="yellow", soft_wrap=True)
         _CONSOLE.print("Starting a fresh database, the service and its worker.")
         with _signals_interrupt(), set_up() as stage, _undisturbed_end():
-            return 0 if _measure(stage, plan) else 1
+            return 0 if _measure(stage, plan, facts) else 1
     except (BenchError, EmbeddedServerError) as error:
         _CONSOLE.print(f"bench: {error}", style="red", markup=False, soft_wrap=True)
         return 1
@@ -76,11 +83,11 @@ def _check(plan: Plan) -> None:
         raise BenchError(f"No scenario has that text in its name. There are: {known}.")
 
 
-def _measure(stage: Stage, plan: Plan) -> bool:
-    return _sweep(stage, plan) if plan.name == "connections" else _compare(stage, plan)
+def _measure(stage: Stage, plan: Plan, facts: dict[str, str]) -> bool:
+    return _sweep(stage, plan) if plan.name == "connections" else _compare(stage, plan, facts)
 
 
-def _compare(stage: Stage, plan: Plan) -> bool:
+def _compare(stage: Stage, plan: Plan, facts: dict[str, str]) -> bool:
     # The reference is filled once, and runs once more often than the scenarios.
     steps = _STEPS_AROUND + 2 + 2 * plan.rounds * len(plan.scenarios)
     with Session(stage, plan.load, steps, _CONSOLE) as session:
@@ -89,7 +96,7 @@ def _compare(stage: Stage, plan: Plan) -> bool:
         results = session.compare(plan.scenarios, plan.rounds)
         session.verify()
     _CONSOLE.print(report.for_terminal(results))
-    made = report.make(plan.load, plan.rounds, machine.facts(), results)
+    made = report.make(plan.load, plan.rounds, facts, results)
     report.write_json(made, _RESULTS / f"{plan.name}.json")
     plot.draw_ratios(results, _RESULTS / f"{plan.name}.png")
     (_RESULTS / f"{plan.name}.md").write_text(report.for_people(made, f"{plan.name}.png"), "utf-8")

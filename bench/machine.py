@@ -7,6 +7,7 @@ import tempfile
 import time
 from typing import Final
 
+import psutil
 from bench.measurement import percentile
 
 from farthing.db.embedded import binary
@@ -14,6 +15,8 @@ from farthing.db.embedded import binary
 _GIB: Final = 2**30
 _SYNCS: Final = 100
 _PAGE: Final = b"\0" * 8192
+_OTHER_WORK: Final = "busy with other work"
+_TOO_BUSY: Final = 20
 
 
 def facts() -> dict[str, str]:
@@ -23,10 +26,16 @@ def facts() -> dict[str, str]:
         "system": f"{platform.system()} on {platform.machine()}",
         "cores": str(os.cpu_count()),
         "memory": f"{memory:.0f} GiB",
+        _OTHER_WORK: f"{psutil.cpu_percent(interval=1):.0f} % before the start",
         "one fsync": f"{_sync_milliseconds():.2f} ms (median)",
         "PostgreSQL": _postgres_version(),
         "Python": platform.python_version(),
     }
+
+
+def is_busy(known: dict[str, str]) -> bool:
+    """Tell whether others had so much to do here that the numbers are of little use."""
+    return int(known[_OTHER_WORK].split()[0]) > _TOO_BUSY
 
 
 def _postgres_version() -> str:

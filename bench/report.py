@@ -52,7 +52,7 @@ def for_terminal(results: Sequence[Result]) -> Table:
     """Draw the table for a terminal."""
     table = Table()
     for number, heading in enumerate(_HEADINGS):
-        table.add_column(heading, justify="right" if number else "left")
+        table.add_column(heading, justify="right" if number else "left", no_wrap=number > 0)
     for result in results:
         table.add_row(*cells(result), style="red" if result.errors else None)
     return table

@@ -20,7 +20,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-REFERENCE_NAME: Final = "pgbench TPC-B (the reference)"
+REFERENCE_NAME: Final = "pgbench TPC-B"
 _WARM_UP_SECONDS: Final = 2
 _COLUMNS: Final = (
     SpinnerColumn(),
@@ -109,6 +109,7 @@ class Session:
             f"{name}: {measured.rate:,.0f}/s, p50 {measured.p50:.1f} ms, "
             f"p99 {measured.p99:.1f} ms, {measured.errors} errors",
             highlight=False,
+            soft_wrap=True,
         )
         self._advance()
         return measured

@@ -29,6 +29,8 @@ from farthing.db.migrate import migrate
 from farthing.db.pool import open_pool
 from farthing.resources.access import actions
 
+Process = subprocess.Popen[bytes]
+
 REFERENCE: Final = "reference"
 _HOST: Final = "127.0.0.1"
 _READY_SECONDS: Final = 60.0
@@ -90,8 +92,11 @@ def set_up() -> Iterator[Stage]:
         folder, port = Path(name), _free_port()
         tenant_id, key = asyncio.run(_prepare(server))
         environment = _environment(server, port)
-        with _running("serve", environment, folder) as log, _running("worker", environment, folder):
-            _wait_until_ready(port, log)
+        with (
+            _running("serve", environment, folder) as service,
+            _running("worker", environment, folder),
+        ):
+            _wait_until_ready(port, service, folder / "serve.log")
             base_url = f"http://{_HOST}:{port}"
             crowd = asyncio.run(people.gather(base_url, tenant_id, key))
             stage = Stage(folder, server, environment, base_url, tenant_id, crowd.token)
@@ -139,10 +144,9 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _running(verb: str, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
+def _running(verb: str, environment: Mapping[str, str], folder: Path) -> Iterator[Process]:
     """Run a part of the service beside us, out of the reach of a terminal's Ctrl-C."""
-    log = folder / f"{verb}.log"
-    with log.open("wb") as output:
+    with (folder / f"{verb}.log").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "farthing", verb],
             env=environment,
@@ -153,12 +157,12 @@ def _running(verb: str, environment: Mapping[str, str], folder: Path) -> Iterato
             preexec_fn=ends_with_parent(signal.SIGKILL),  # noqa: PLW1509 - no threads run yet.
         )
     try:
-        yield log
+        yield process
     finally:
         _stop(process)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: Process) -> None:
     process.terminate()
     try:
         process.wait(_STOP_SECONDS)
@@ -167,11 +171,11 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _wait_until_ready(port: int, log: Path) -> None:
+def _wait_until_ready(port: int, service: Process, log: Path) -> None:
     deadline = time.monotonic() + _READY_SECONDS
     while not _is_ready(port):
-        if time.monotonic() > deadline:
-            raise BenchError(f"The service was not ready in time. It said:\n{last_lines(log)}")
+        if service.poll() is not None or time.monotonic() > deadline:
+            raise BenchError(f"The service did not get ready. It said:\n{last_lines(log)}")
         time.sleep(0.05)
 
 
