@@ -10,7 +10,7 @@ import typer
 from bench import machine, plot, report, wrk
 from bench.load import BenchError, Load
 from bench.measurement import any_errors
-from bench.scenarios import ACCOUNT_CREATION, SCENARIOS, Scenario
+from bench.scenarios import ACCOUNT_CREATION, CARD_CREATION, READS, SCENARIOS, Scenario
 from bench.session import Session
 from bench.stage import Stage, last_lines, set_up
 from msgspec import Struct
@@ -25,6 +25,9 @@ _STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INTERRUPTED: Final = 130
 # Warming up, and verifying the books at the end.
 _STEPS_AROUND: Final = 2
+_FEW_CARDS: Final = 1_000
+_MANY_CARDS: Final = 1_000_000
+_MANY_REQUESTS: Final = 1_000_000
 _WARNING: Final = (
     "This machine is busy with other work. That slows one process down more than the many of "
     "pgbench, so expect ratios that are too low."
@@ -47,12 +50,19 @@ def main(
     only: Annotated[str, typer.Option(help="Only scenarios with this text in their name.")] = "",
     *,
     quick: Annotated[bool, typer.Option("--quick", help="One round of 3 seconds each.")] = False,
+    large: Annotated[
+        bool, typer.Option("--large", help="Create cards beside 1,000 and then 1,000,000 others.")
+    ] = False,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="Watch the service's memory over a million requests.")
+    ] = False,
     connections: Annotated[
         bool, typer.Option("--connections", help="Open accounts with 1 to 256 connections.")
     ] = False,
 ) -> None:
     """Measure the service beside pgbench's TPC-B on the same server; about two minutes."""
-    name = "connections" if connections else "quick" if quick else "latest"
+    modes = {"connections": connections, "large": large, "memory": memory, "quick": quick}
+    name = next((mode for mode, wanted in modes.items() if wanted), "latest")
     chosen = [one for one in SCENARIOS if only.lower() in one.name.lower()]
     plan = Plan(name, Load(_QUICK if quick else seconds), 1 if quick else rounds, chosen)
     raise typer.Exit(_run(plan))
@@ -61,6 +71,7 @@ def main(
 def _run(plan: Plan) -> int:
     try:
         _check(plan)
+        _RESULTS.mkdir(exist_ok=True)
         facts = machine.facts()
         if machine.is_busy(facts):
             _CONSOLE.print(_WARNING, style="yellow", soft_wrap=True)
@@ -84,7 +95,9 @@ def _check(plan: Plan) -> None:
 
 
 def _measure(stage: Stage, plan: Plan, facts: dict[str, str]) -> bool:
-    return _sweep(stage, plan) if plan.name == "connections" else _compare(stage, plan, facts)
+    modes = {"connections": _sweep, "large": _compare_sizes, "memory": _watch_memory}
+    mode = modes.get(plan.name)
+    return mode(stage, plan) if mode else _compare(stage, plan, facts)
 
 
 def _compare(stage: Stage, plan: Plan, facts: dict[str, str]) -> bool:
@@ -111,6 +124,36 @@ def _sweep(stage: Stage, plan: Plan) -> bool:
     report.write_json(points, _RESULTS / f"{plan.name}.json")
     plot.draw_sweep(ACCOUNT_CREATION.name, points, _RESULTS / f"{plan.name}.png")
     return _tell(stage, failed=any_errors([point.measured for point in points]))
+
+
+def _compare_sizes(stage: Stage, plan: Plan) -> bool:
+    """Tell what the size of the tables does to the cost of a card."""
+    with Session(stage, plan.load, 2 * plan.rounds + 2, _CONSOLE) as session:
+        session.warm_up([CARD_CREATION])
+        stage.fill_cards(_FEW_CARDS)
+        few = [session.measure(CARD_CREATION) for _ in range(plan.rounds)]
+        stage.fill_cards(_MANY_CARDS)
+        session.warm_up([CARD_CREATION])
+        many = [session.measure(CARD_CREATION) for _ in range(plan.rounds)]
+    found = report.of_sizes(_FEW_CARDS, few, _MANY_CARDS, many)
+    _CONSOLE.print(found)
+    (_RESULTS / f"{plan.name}.md").write_text(found, "utf-8")
+    return _tell(stage, failed=any_errors([*few, *many]))
+
+
+def _watch_memory(stage: Stage, plan: Plan) -> bool:
+    """Tell what the service holds in memory before and after a million requests, mostly reads."""
+    begin, done, errors = stage.memory(), 0, 0
+    peak = begin
+    while done < _MANY_REQUESTS:
+        for scenario in (ACCOUNT_CREATION, CARD_CREATION, READS, READS, READS, READS):
+            part = scenario.measure(stage, plan.load)
+            done, errors = done + part.operations, errors + part.errors
+            peak = max(peak, stage.memory())
+        _CONSOLE.print(f"{done:,} requests, {stage.memory():.0f} MiB")
+    found = report.of_memory(done, begin, stage.memory(), peak)
+    (_RESULTS / f"{plan.name}.md").write_text(found, "utf-8")
+    return _tell(stage, failed=bool(errors))
 
 
 def _tell(stage: Stage, *, failed: bool) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 from bench.load import Load
-from bench.measurement import Result, any_errors
+from bench.measurement import Measurement, Result, any_errors
 from msgspec import Struct
 from rich.table import Table
 
@@ -87,3 +87,36 @@ def _markdown_table(results: Sequence[Result]) -> list[str]:
 def write_json(value: object, file: Path) -> None:
     """Write a report for programs."""
     file.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def of_sizes(
+    few: int, beside_few: Sequence[Measurement], many: int, beside_many: Sequence[Measurement]
+) -> str:
+    """Return what the size of the tables does to the cost of an operation, in Markdown."""
+    rates = [sum(one.rate for one in some) / len(some) for some in (beside_few, beside_many)]
+    return "\n".join(
+        [
+            "# Creating cards beside few and beside many",
+            "",
+            "| cards there already | per second | p50 ms | p99 ms |",
+            "| ---: | ---: | ---: | ---: |",
+            *(
+                f"| {size:,} | {rate:,.0f} | {some[0].p50:.1f} | {max(m.p99 for m in some):.1f} |"
+                for size, rate, some in zip(
+                    (few, many), rates, (beside_few, beside_many), strict=True
+                )
+            ),
+            "",
+            f"One card costs {rates[0] / rates[1]:.2f} times as much beside the many.",
+            "",
+        ]
+    )
+
+
+def of_memory(requests: int, begin: float, end: float, peak: float) -> str:
+    """Return what the service held in memory, in Markdown."""
+    return (
+        "# The memory of one service\n\n"
+        "| requests | at the start | at the end | at most |\n| ---: | ---: | ---: | ---: |\n"
+        f"| {requests:,} | {begin:.0f} MiB | {end:.0f} MiB | {peak:.0f} MiB |\n"
+    )

@@ -21,11 +21,13 @@ class Scenario(Struct, frozen=True):
     measure: Measure
 
 
-def over_http(script: str, *, makes: str) -> Measure:
+def over_http(script: str, *, makes: str | None = None) -> Measure:
     """Return a measurement by wrk; an answer counts only if its row is in the table it makes."""
 
     def measure(stage: Stage, load: Load) -> Measurement:
         facts = {"token": stage.token, "customers": str(stage.customers)}
+        if makes is None:
+            return wrk.measure(stage.base_url, script, load, facts)
         before = stage.count(makes)
         measured = wrk.measure(stage.base_url, script, load, facts)
         lost = max(0, measured.operations - (stage.count(makes) - before))
@@ -51,8 +53,17 @@ ACCOUNT_CREATION: Final = Scenario(
     "Account creation over HTTP", over_http("accounts.lua", makes="accounts")
 )
 
+CARD_CREATION: Final = Scenario("Card creation over HTTP", over_http("cards.lua", makes="cards"))
+
+# Reads write no row, so there is none to count.
+READS: Final = Scenario("Reading customers over HTTP", over_http("reads.lua"))
+
 SCENARIOS: Final = (
     ACCOUNT_CREATION,
+    Scenario(
+        "Bank account creation over HTTP", over_http("bank_accounts.lua", makes="bank_accounts")
+    ),
+    CARD_CREATION,
     Scenario("Ledger postings, 1,000 accounts", postings(Between.MANY)),
     Scenario("Ledger postings, one hot account", postings(Between.HOT)),
 )

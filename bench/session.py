@@ -83,6 +83,10 @@ class Session:
             *(summarise_trials(name, some) for name, some in trials.items()),
         ]
 
+    def measure(self, scenario: Scenario) -> Measurement:
+        """Measure one scenario, once."""
+        return self._measure(scenario, self._load)
+
     def sweep(self, scenario: Scenario, connections: Sequence[int]) -> list[Point]:
         """Measure one scenario with more and more connections."""
         loads = [Load(self._load.seconds, number) for number in connections]

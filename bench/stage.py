@@ -18,7 +18,8 @@ from typing import Final
 from uuid import UUID
 
 import asyncpg
-from bench import people
+import psutil
+from bench import fill, people
 from bench.load import BenchError
 
 from farthing.catalog import MACHINES
@@ -48,6 +49,7 @@ class Stage:
     base_url: str
     tenant_id: UUID
     token: str
+    service_id: int
 
     @property
     def customers(self) -> Path:
@@ -67,6 +69,14 @@ class Stage:
     def count(self, table: str) -> int:
         """Count the rows of a table."""
         return asyncio.run(_count(self.server.admin_url("farthing"), table))
+
+    def memory(self) -> float:
+        """Return what the service holds in memory, in MiB."""
+        return psutil.Process(self.service_id).memory_info().rss / 2**20
+
+    def fill_cards(self, many: int) -> None:
+        """Add so many cards, so that the tables are large."""
+        asyncio.run(fill.fill_cards(self.server.admin_url("farthing"), self.tenant_id, many))
 
     def run(self, *arguments: str) -> str:
         """Run one of our Python modules to its end, and return what it printed."""
@@ -99,7 +109,9 @@ def set_up() -> Iterator[Stage]:
             _wait_until_ready(port, service, folder / "serve.log")
             base_url = f"http://{_HOST}:{port}"
             crowd = asyncio.run(people.gather(base_url, tenant_id, key))
-            stage = Stage(folder, server, environment, base_url, tenant_id, crowd.token)
+            stage = Stage(
+                folder, server, environment, base_url, tenant_id, crowd.token, service.pid
+            )
             stage.customers.write_text("\n".join(crowd.customers), "ascii")
             stage.accounts.write_text("\n".join(crowd.accounts), "ascii")
             yield stage

@@ -18,6 +18,7 @@ from farthing.http.openapi import words
 from farthing.http.openapi.compatibility import breaking
 from farthing.http.openapi.responses import sentence
 from farthing.http.openapi.sections import Section, sections
+from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES
 
 if TYPE_CHECKING:
     from farthing.http.service import Service
@@ -36,6 +37,7 @@ def pages() -> dict[str, str]:
     return {
         "errors.md": _NOTE + "\n".join(_errors(listed)),
         "operations.md": _NOTE + "\n".join(_operations(listed)),
+        "sandbox.md": _NOTE + "\n".join(_sandbox()),
         "settings.md": _NOTE + "\n".join(_settings()),
         "states.md": _NOTE + "\n".join(_states()),
         DOCUMENT: json.dumps(document(), indent=2, ensure_ascii=False) + "\n",
@@ -113,6 +115,21 @@ def _settings() -> Iterator[str]:
         default = f"`{field.default}`" if field.default != "" else "none"
         name = f"`{PREFIX}{field.name.upper()}`"
         yield _row(name, _kind(schema), default, schema["description"])
+    yield ""
+
+
+def _sandbox() -> Iterator[str]:
+    yield from ("# The sandbox's numbers", "")
+    yield "These numbers have a fate; any other number that could exist simply works."
+    yield from ("", "## Cards", "", "Any expiry that is not past, and any three digits as CVV.", "")
+    yield from _table("number", "type", "what happens")
+    for card in MAGIC_CARDS:
+        yield _row(f"`{card.number}`", card.type, card.what)
+    yield from ("", "## Bank accounts", "")
+    yield "The account number does not matter. The sort code counts inside a British IBAN too."
+    yield from ("", *_table("sort code", "what happens"))
+    for code in MAGIC_SORT_CODES:
+        yield _row(f"`{code.sort_code}`", code.what)
     yield ""
 
 

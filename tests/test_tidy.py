@@ -66,7 +66,9 @@ def test_whoever_knows_one_resource_knows_them_all(folder: Path) -> None:
     if folder.name == "__pycache__":
         return
     files = {path.name for path in folder.glob("*.py")}
-    assert files == {"__init__.py", "model.py", "store.py", "actions.py", "api.py"}
+    # The vault stands apart on purpose: it is the only file that sees a card number.
+    more = {"vault.py"} if folder.name == "cards" else set()
+    assert files == {"__init__.py", "model.py", "store.py", "actions.py", "api.py"} | more
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=short)
@@ -83,7 +85,8 @@ def test_nothing_is_left_behind(path: Path) -> None:
     if path == Path(__file__):
         return
     text = path.read_text("utf-8")
-    assert not re.search(r"\b(TODO|FIXME|XXX)\b", text)
+    # Three times X alone is also a currency, and the end of many a BIC.
+    assert not re.search(r"\b(TODO|FIXME)\b|# XXX", text)
     assert "\t" not in text or path.name == "Makefile"
     assert text.endswith("\n") or not text
 

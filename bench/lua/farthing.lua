@@ -29,6 +29,11 @@ function farthing.post(path, body)
   return wrk.format("POST", path, headers, body)
 end
 
+-- One request that only reads.
+function farthing.get(path)
+  return wrk.format("GET", path, headers)
+end
+
 -- wrk calls this once, after the last answer.
 function done(summary, latency, _)
   local errors = summary.errors

@@ -1,15 +1,25 @@
 """The catalogue of the house: one line per resource."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Final
+from uuid import UUID
 
 from farthing.core.machine import Machine
 from farthing.core.operation import Operation
 from farthing.db.checks import Check, object_checks
+from farthing.db.commands import Command
+from farthing.db.pool import Pool
 from farthing.db.tables import ObjectTable
 from farthing.ledger.checks import LEDGER_CHECKS
 from farthing.resources.access import api as access
 from farthing.resources.accounts import api as accounts
 from farthing.resources.accounts import store as accounts_store
+from farthing.resources.bank_accounts import api as bank_accounts
+from farthing.resources.bank_accounts import store as bank_accounts_store
+from farthing.resources.cards import actions as cards_actions
+from farthing.resources.cards import api as cards
+from farthing.resources.cards import store as cards_store
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
 
@@ -17,6 +27,8 @@ from farthing.resources.customers import store as customers_store
 RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], ...]] = (
     (customers, customers_store.CUSTOMERS, ()),
     (access, None, ()),
+    (bank_accounts, bank_accounts_store.BANK_ACCOUNTS, ()),
+    (cards, cards_store.CARDS, cards_store.CHECKS),
     (accounts, accounts_store.ACCOUNTS, accounts_store.CHECKS),
 )
 
@@ -32,3 +44,14 @@ CHECKS: Final[tuple[Check, ...]] = (
     *(check for _, _, checks in RESOURCES for check in checks),
     *(check for table in OBJECTS.values() for check in object_checks(table)),
 )
+
+
+@dataclass(frozen=True)
+class Challenged:
+    """A noun about which a cardholder can be asked: what the page shows, and what follows."""
+
+    facts: Callable[[Pool, UUID, UUID], Awaitable[dict[str, str]]]
+    resolve: Callable[..., Command]
+
+
+CHALLENGED: Final = {"card": Challenged(cards_store.describe, cards_actions.resolve)}

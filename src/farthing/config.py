@@ -74,6 +74,32 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _setting("How long the answer to a request with an `Idempotency-Key` is kept."),
         Meta(ge=24, le=24 * 365),
     ] = 48
+    public_url: Annotated[
+        str,
+        _setting(
+            "The address under which callers reach the service, for links such as that of a "
+            "challenge page; by default the address on which it listens."
+        ),
+    ] = ""
+    rail: Annotated[
+        str,
+        _setting(
+            "How money leaves and enters: `sandbox`, or `package.module:function` of your own that "
+            "returns a rail. Live takes no sandbox."
+        ),
+    ] = "sandbox"
+    modulus_weights_file: Annotated[
+        str,
+        _setting(
+            "The published table of weights for UK modulus checking; without it none is done."
+        ),
+    ] = ""
+    modulus_substitutions_file: Annotated[
+        str, _setting("The published table of sort code substitutions for UK modulus checking.")
+    ] = ""
+    challenge_minutes: Annotated[
+        int, _setting("How long the link to a challenge page is good."), Meta(ge=1, le=24 * 60)
+    ] = 15
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         _setting("The least severe line that is logged."),
@@ -97,6 +123,16 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             message, _, path = str(error).partition(" - at `$.")
             name = PREFIX + path.rstrip("`").upper()
             raise SettingsError(f"{name} is wrong: {message}.") from None
+
+    def __repr__(self) -> str:
+        # They hold the master key and the database's password, and tracebacks can show this.
+        return "<settings>"
+
+    @property
+    def base_url(self) -> str:
+        """The address under which callers reach the service."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url.rstrip("/") or f"http://{host}:{self.port}"
 
     def require_database_url(self) -> str:
         """Return the database's address; without one nothing can start."""

@@ -1,5 +1,6 @@
 """Validation: whatever is sent, the answer is a typed object or a list of faults."""
 
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -23,7 +24,7 @@ class Body(Request, frozen=True, kw_only=True):
     flag: bool = False
 
     @staticmethod
-    def crossed(given: dict[str, Any]) -> list[Fault]:
+    def crossed(given: dict[str, Any], _: datetime) -> list[Fault]:
         if given.get("kind") == "B" and "address" not in given:
             return [Fault("/address", "required", "B needs an address.")]
         return []
@@ -100,6 +101,8 @@ def test_true_is_not_a_number_and_one_is_not_true() -> None:
 def test_a_pointer_escapes_what_json_pointer_escapes_and_hides_long_numbers() -> None:
     assert point("/annotations", "a/b~c") == "/annotations/a~1b~0c"
     assert point("", "4242424242424242") == "/…"
+    assert point("", "4242 4242-4242.4242") == "/…"
+    assert point("", "a\ud800\x00b") == "/a\ufffd\ufffdb"
 
 
 def test_a_value_is_never_repeated() -> None:

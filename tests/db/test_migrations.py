@@ -30,7 +30,13 @@ async def apply(database: "Database", sql: str) -> None:
 
 def dump(database: "Database") -> str:
     """Return the schema as PostgreSQL itself describes it, less what varies from run to run."""
-    command = [str(binary("pg_dump")), "--schema-only", "--no-owner", "--schema=farthing"]
+    command = [
+        str(binary("pg_dump")),
+        "--schema-only",
+        "--no-owner",
+        "--schema=farthing",
+        "--schema=vault",
+    ]
     done = subprocess.run(
         [*command, database.admin_url], check=True, capture_output=True, text=True
     )

@@ -95,7 +95,9 @@ class Stage:
             self.made[fictitious_id(noun)] = await self._make(noun)
 
     async def _show_a_worker(self) -> None:
-        known = duties(self.service.settings, self.service.committer, self.clock, new_id())
+        known = duties(
+            self.service.settings, self.service.pool, self.service.committer, self.clock, new_id()
+        )
         for duty in known:
             if duty.name == "heartbeat":
                 await duty.run()

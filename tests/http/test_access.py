@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from farthing.catalog import OPERATIONS
+from farthing.catalog import OBJECTS, OPERATIONS
 from farthing.core.actors import Grant
 from farthing.core.operation import Operation
 from farthing.resources.access import model
@@ -30,15 +30,21 @@ def named(operation: Operation) -> str:
 class Place:
     """A customer of a tenant with one object of each noun."""
 
-    def __init__(self, tenant: "Tenant", customer: str, account: str, token: str) -> None:
+    def __init__(self, tenant: "Tenant", customer: str, token: str) -> None:
         self.tenant, self.customer, self.token = tenant, customer, token
-        self.objects = {"customer": customer, "account": account}
+        self.objects = {"customer": customer}
 
     @classmethod
     async def make(cls, tenant: "Tenant") -> "Place":
         customer = await tenant.new_customer()
-        account = await tenant.new_account(customer)
-        return cls(tenant, customer, account, await tenant.token_for(customer))
+        place = cls(tenant, customer, await tenant.token_for(customer))
+        for noun in OBJECTS.keys() - {"customer"}:
+            plural = {"bank_account": "bank-accounts"}.get(noun, f"{noun}s")
+            creation = next(one for one in OPERATIONS if one.id == f"{plural}.create")
+            answer = await place.request(creation, tenant.token)
+            assert answer.status_code == 201, answer.text
+            place.objects[noun] = answer.json()["id"]
+        return place
 
     async def request(
         self, operation: Operation, token: str | None, object_id: str | None = None, **headers: str
@@ -171,7 +177,9 @@ async def test_lists_show_only_what_the_caller_may_see(
 ) -> None:
     mine, neighbour = await Place.make(tenant), await Place.make(tenant)
     await Place.make(other_tenant)
-    for path, noun in (("/v1/customers", "customer"), ("/v1/accounts", "account")):
+    paths = ("customers", "accounts", "cards", "bank-accounts")
+    nouns = ("customer", "account", "card", "bank_account")
+    for path, noun in zip((f"/v1/{one}" for one in paths), nouns, strict=True):
         own = await tenant.call("GET", path, token=mine.token)
         assert [one["id"] for one in own.json()["results"]] == [mine.objects[noun]]
         everything = await tenant.call("GET", path)

@@ -25,7 +25,7 @@ def health(answer: httpx2.Response) -> dict[str, str]:
 
 def duty(service: Service, name: str) -> Duty:
     """Return one of the worker's duties."""
-    everything = duties(service.settings, service.committer, service.clock, new_id())
+    everything = duties(service.settings, service.pool, service.committer, service.clock, new_id())
     return next(one for one in everything if one.name == name)
 
 
@@ -89,10 +89,11 @@ async def test_the_worker_forgets_what_has_expired_and_nothing_else(
 ) -> None:
     body = {"type": "INDIVIDUAL"}
     await tenant.call("POST", "/v1/customers", body, Idempotency_Key="old")
-    await tenant.call("POST", "/v1/customers", body, Idempotency_Key="fresh")
+    fresh = await tenant.call("POST", "/v1/customers", body, Idempotency_Key="fresh")
     await database.execute(
         "UPDATE idempotency SET created_at = now() - interval '49 hours' "
-        "WHERE tenant_id = $1 AND key = 'old'",
+        "WHERE tenant_id = $1 AND key = (SELECT key FROM idempotency WHERE tenant_id = $1 "
+        "ORDER BY created_at LIMIT 1)",
         tenant.id,
     )
     await database.execute(
@@ -102,8 +103,8 @@ async def test_the_worker_forgets_what_has_expired_and_nothing_else(
         tenant.id,
     )
     await duty(service, "forget what has expired").run()
-    keys = await database.fetch("SELECT key FROM idempotency WHERE tenant_id = $1", tenant.id)
-    assert [row["key"] for row in keys] == ["fresh"]
+    kept = await database.fetch("SELECT body FROM idempotency WHERE tenant_id = $1", tenant.id)
+    assert [row["body"] for row in kept] == [fresh.content]
     kinds = await database.fetch(
         "SELECT kind FROM credentials WHERE tenant_id = $1 ORDER BY kind", tenant.id
     )

@@ -7,8 +7,6 @@ from uuid import UUID
 import pytest
 from tests.ledger.books import Books
 
-from farthing.core.actors import Actor
-from farthing.core.errors import Problem
 from farthing.http.service import Service
 from farthing.ledger import effects
 from farthing.resources.accounts.model import MACHINE
@@ -111,21 +109,6 @@ async def test_a_closed_account_stays_closed(tenant: "Tenant") -> None:
         answer = await tenant.call("PATCH", path, {"toStateId": state}, token=tenant.operator)
         assert (answer.status_code, answer.json()["code"]) == (409, "transition_not_allowed")
         assert answer.json()["allowedStateIds"] == []
-
-
-@pytest.mark.parametrize("actor", list(Actor))
-@pytest.mark.parametrize("target", MACHINE.states)
-@pytest.mark.parametrize("source", MACHINE.states)
-def test_the_machine_allows_exactly_the_rows_of_its_table(
-    source: str, target: str, actor: Actor
-) -> None:
-    rows = [r for r in MACHINE.table if (r.source, r.target) == (source, target) and actor in r.who]
-    assert (target in MACHINE.allowed(source, actor)) == bool(rows)
-    if rows:
-        assert MACHINE.check(source, None, target, actor) == rows[0]
-    else:
-        with pytest.raises(Problem, match="cannot move it"):
-            MACHINE.check(source, None, target, actor)
 
 
 async def test_forty_closings_at_once_close_once(tenant: "Tenant") -> None:

@@ -4,12 +4,6 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
-from farthing.core.actors import Actor
-from farthing.core.errors import Problem
-from farthing.resources.customers.model import MACHINE
-
 if TYPE_CHECKING:
     from tests.conftest import Database, Tenant
 
@@ -87,21 +81,6 @@ async def test_from_state_is_compared_with_the_current_one(tenant: "Tenant") -> 
     assert (answer.status_code, problem["code"]) == (409, "state_mismatch")
     assert problem["currentStateId"] == "ENABLED"
     assert problem["allowedStateIds"] == ["DISABLED", "CLOSING"]
-
-
-@pytest.mark.parametrize("actor", list(Actor))
-@pytest.mark.parametrize("target", MACHINE.states)
-@pytest.mark.parametrize("source", MACHINE.states)
-def test_the_machine_allows_exactly_the_rows_of_its_table(
-    source: str, target: str, actor: Actor
-) -> None:
-    rows = [r for r in MACHINE.table if (r.source, r.target) == (source, target) and actor in r.who]
-    assert (target in MACHINE.allowed(source, actor)) == bool(rows)
-    if rows:
-        assert MACHINE.check(source, None, target, actor) == rows[0]
-    else:
-        with pytest.raises(Problem, match="cannot move it"):
-            MACHINE.check(source, None, target, actor)
 
 
 async def test_history_tells_every_step_and_what_is_possible_now(tenant: "Tenant") -> None:

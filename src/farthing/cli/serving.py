@@ -57,6 +57,8 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        # Nothing here depends on the caller's address, so nobody needs to forge one.
+        proxy_headers=False,
         date_header=True,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         lifespan="on",

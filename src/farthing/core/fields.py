@@ -59,8 +59,11 @@ Annotations = Annotated[
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 AddressPart = Annotated[str, Meta(min_length=1, max_length=200)]
+# Anything visible; what a name may look like is for its server to say.
+_MAIL: Final = r"[^@\s\u0000-\u001F\u007F-\u009F]"
+_HOST: Final = r"[^@\s.\u0000-\u001F\u007F-\u009F]"
 Email = Annotated[
-    str, _pattern(r"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$", "an e-mail address", max_length=254)
+    str, _pattern(f"^{_MAIL}+@{_HOST}+(\\.{_HOST}+)+$", "an e-mail address", max_length=254)
 ]
 Phone = Annotated[
     str, _pattern(r"^\+[1-9][0-9]{6,14}$", "a telephone number of E.164, such as +442071838750")

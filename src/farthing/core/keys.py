@@ -1,6 +1,5 @@
 """Keys: everything secret is derived from the one master key, each use with its own name."""
 
-import hashlib
 import hmac
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -14,8 +13,5 @@ def derive(secret: bytes, use: str) -> bytes:
 
 def fingerprint(key: bytes, *parts: bytes) -> bytes:
     """Return a keyed digest of the parts; their boundaries count."""
-    digest = hmac.new(key, digestmod=hashlib.sha256)
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big"))
-        digest.update(part)
-    return digest.digest()
+    framed = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return hmac.digest(key, framed, "sha256")

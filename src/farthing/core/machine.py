@@ -13,8 +13,8 @@ T: Final = Actor.CLIENT
 O: Final = Actor.OPERATOR  # noqa: E741 - one letter each, as in the published tables
 P: Final = Actor.PLATFORM
 
-# What must hold before a row may be taken: it gets the object and the rows kept beside it, and
-# raises the Problem that says why not.
+# What must hold before a row may be taken: it gets the time, the object and the rows kept beside
+# it, and raises the Problem that says why not.
 Condition = Callable[..., None]
 
 

@@ -28,8 +28,10 @@ class Operation:
     path: str
     summary: str
     who: frozenset[Grant]
-    # A write makes a command from the call; a read answers by itself.
+    # A write makes a command from the call; one that must ask the outside first prepares it; a
+    # read answers by itself.
     command: Callable[[Any], Any] | None = None
+    prepare: Callable[[Any], Awaitable[Any]] | None = None
     read: Callable[[Any], Awaitable[Any]] | None = None
     status: int = 200
     noun: str | None = None
@@ -44,20 +46,20 @@ class Operation:
     @property
     def writes(self) -> bool:
         """Tell whether the operation changes something."""
-        return self.command is not None
+        return self.command is not None or self.prepare is not None
 
     @property
     def errors(self) -> tuple[type[Problem], ...]:
         """List every Problem that this operation may answer with, in the catalogue's order."""
-        found = {*self.raises, errors.Unavailable, errors.InternalError}
+        # Every operation refuses a query that it does not know.
+        found = {*self.raises, errors.Unavailable, errors.InternalError, errors.ValidationFailed}
         if self.who:
             found |= {errors.Unauthenticated, errors.Forbidden, errors.RateLimited}
         if "{id}" in self.path:
             found |= {errors.MalformedId, errors.NotFound}
         if self.body is not None:
-            found |= {errors.MalformedJson, errors.BodyTooLarge, errors.UnsupportedMediaType}
-        if self.body is not None or self.query is not None or self.who:
-            found.add(errors.ValidationFailed)
+            found.add(errors.UnsupportedMediaType)
         if self.writes:
+            found |= {errors.MalformedJson, errors.BodyTooLarge}
             found |= {errors.IdempotencyInProgress, errors.IdempotencyKeyReused}
         return tuple(problem for problem in errors.CATALOGUE.values() if problem in found)

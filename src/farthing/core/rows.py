@@ -31,3 +31,7 @@ class ObjectRow(VersionedRow, frozen=True):
     def owner(self) -> UUID:
         """Return the customer whose object this is."""
         raise NotImplementedError
+
+    def unresolved(self) -> dict[str, str]:
+        """Return what has to be resolved before anybody can move the object."""
+        return {}

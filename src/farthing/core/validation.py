@@ -8,14 +8,15 @@ msgspec. A value is never repeated in a message, because it could be a card numb
 import difflib
 import functools
 import re
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec import inspect as shape
 
+from farthing.core.clock import system_clock
 from farthing.core.errors import Fault, ValidationFailed
 
 S = TypeVar("S", bound=Struct)
@@ -27,25 +28,35 @@ _Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 MOST_FAULTS: Final = 100
 _UNFIT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_LONG_DIGITS: Final = re.compile(r"\d{6,}")
+# Also in groups: a card number is often written so.
+_LONG_DIGITS: Final = re.compile(r"\d(?:[^A-Za-z0-9]?\d){5,}")
 
 
-def parse(schema: type[S], value: object) -> S:
+def parse(schema: type[S], value: object, now: datetime | None = None) -> S:
     """Build the typed object, or raise all the faults of the value.
 
-    A schema whose fields depend on each other has a class method `crossed`, which gets the
-    fields that were given and yields a fault for each pair that does not fit together.
+    A schema whose fields depend on each other, or on the time, has a static method `crossed`,
+    which gets the fields that were given, None for those that are wrong in themselves, and yields
+    a fault for whatever does not fit together.
     """
     faults: list[Fault] = []
     cleaned = _check_of(schema)(value, "", faults)
+    crossed = getattr(schema, "crossed", None)
+    if crossed is not None and isinstance(cleaned, dict):
+        wrong = {fault.pointer.split("/")[1] for fault in faults}
+        sound = {name: None if name in wrong else one for name, one in cleaned.items()}
+        faults += crossed(sound, now or system_clock())
     if faults:
         raise ValidationFailed(faults[:MOST_FAULTS])
     return msgspec.convert(cleaned, schema)
 
 
 def point(pointer: str, name: str) -> str:
-    """Extend a JSON pointer; long runs of digits are hidden, they could be a card number."""
-    shown = _LONG_DIGITS.sub("…", name[:100])
+    """Extend a JSON pointer; long runs of digits are hidden, they could be a card number.
+
+    What is no text, such as half of a surrogate pair, could not even be said again.
+    """
+    shown = _UNFIT.sub("\ufffd", _LONG_DIGITS.sub("…", name[:100]))
     return f"{pointer}/{shown.replace('~', '~0').replace('/', '~1')}"
 
 
@@ -93,14 +104,21 @@ def _integer(kind: shape.IntType) -> Check:
 
 def _moment(_: shape.DateTimeType) -> Check:
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
-        try:
-            return msgspec.convert(value, _Moment)
-        except msgspec.ValidationError:
+        moment = _read_moment(value)
+        if moment is None:
             detail = "Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z."
             faults.append(Fault(pointer, "invalid_format", detail))
-            return value
+        return moment
 
     return check
+
+
+def _read_moment(value: Any) -> datetime | None:
+    try:
+        # In UTC, because a time zone can push a time out of the calendar.
+        return msgspec.convert(value, _Moment).astimezone(UTC)
+    except (msgspec.ValidationError, OverflowError):
+        return None
 
 
 def _literal(values: list[str]) -> Check:
@@ -120,6 +138,8 @@ def _string(kind: shape.StrType, extra: dict[str, Any]) -> Check:
     least, most = kind.min_length or 0, kind.max_length
     pattern = re.compile(kind.pattern) if kind.pattern else None
     one_of, expected = extra.get("one_of"), extra.get("expected", "")
+    # A rule that no pattern can say, such as a check digit: it returns the code of what is wrong.
+    rule: Callable[[str], str | None] | None = extra.get("rule")
 
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
         if not isinstance(value, str):
@@ -135,6 +155,8 @@ def _string(kind: shape.StrType, extra: dict[str, Any]) -> Check:
             faults.append(Fault(pointer, "invalid_format", f"Must be {expected}."))
         elif one_of is not None and value not in one_of:
             faults.append(Fault(pointer, "invalid_value", f"Must be {expected}."))
+        elif rule is not None and (code := rule(value)):
+            faults.append(Fault(pointer, code, f"Must be {expected}."))
         return value
 
     return check
@@ -177,7 +199,6 @@ def _struct(kind: shape.StructType) -> Check:
     checks = {field.encode_name: _compile(field.type) for field in kind.fields}
     places = {name: point("", name) for name in checks}
     required = [field.encode_name for field in kind.fields if field.required]
-    crossed = getattr(kind.cls, "crossed", _nothing)
 
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
         if not isinstance(value, dict):
@@ -189,19 +210,13 @@ def _struct(kind: shape.StructType) -> Check:
         faults += [Fault(pointer + places[name], "required", "Must be given.") for name in missing]
         unknown = [name for name in value if name not in checks]
         faults += [unknown_name(point(pointer, name), name, list(checks)) for name in unknown]
-        cleaned = {
+        return {
             name: checks[name](one, pointer + places[name], faults)
             for name, one in given.items()
             if name in checks
         }
-        faults += crossed(cleaned)
-        return cleaned
 
     return check
-
-
-def _nothing(_: dict[str, Any]) -> Iterator[Fault]:
-    yield from ()
 
 
 _COMPILERS: Final[dict[type[shape.Type], Callable[[Any], Check]]] = {

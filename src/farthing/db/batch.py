@@ -16,6 +16,7 @@ from msgspec import Struct
 from farthing.core.errors import IdempotencyKeyReused, InternalError, Problem
 from farthing.db.commands import (
     IDEMPOTENCY,
+    PEEK,
     Answer,
     Command,
     Context,
@@ -27,15 +28,20 @@ from farthing.db.commands import (
 )
 from farthing.db.draft import Draft
 from farthing.db.pool import Connection
-from farthing.db.tables import SCHEMA, AppendTable, Table
+from farthing.db.tables import APP_ROLE, AppendTable, Table
 
 Outcome = Answer | Problem
 
 _NONCE_BYTES = 12
+# Lateral, so that every plan looks each key up: a planner that knows nothing of the table yet
+# would rather read all keys of the tenant.
 _RECALL_SQL = """
 SELECT i.scope, i.key, i.fingerprint, i.status, i.body
 FROM unnest($2::text[], $3::text[]) AS asked (scope, key)
-JOIN idempotency AS i ON i.tenant_id = $1 AND i.scope = asked.scope AND i.key = asked.key
+CROSS JOIN LATERAL (
+    SELECT * FROM idempotency AS one
+    WHERE one.tenant_id = $1 AND one.scope = asked.scope AND one.key = asked.key LIMIT 1
+) AS i
 """
 
 log = structlog.get_logger()
@@ -57,6 +63,8 @@ class Batch:
         self._seen_versions: dict[RowKey, int] = {}
         self._changed: Rows = {}
         self._added: set[RowKey] = set()
+        self._removed: set[RowKey] = set()
+        self._role = APP_ROLE
         self._appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
         self._recalled: dict[tuple[str, str], asyncpg.Record] = {}
 
@@ -105,6 +113,7 @@ class Batch:
 
     async def _lock_rows(self, table: Table[Any], wanted: Iterable[UUID]) -> list[Any]:
         ids = list(wanted)
+        await self._act_as(table.role)
         records = await self._connection.fetch(table.lock_sql, self._tenant_id, ids)
         found = [table.read(record) for record in records]
         self._locked.update((table, row_id) for row_id in ids)
@@ -117,7 +126,7 @@ class Batch:
         if key and self._remembers(context):
             return _replay(key, self._recalled[context.principal.name, key.key])
         answer = self._decide(context, command)
-        if key and isinstance(answer, Answer):
+        if key and command is not PEEK and isinstance(answer, Answer):
             body = _seal(key, answer.body)
             row = IdempotencyRow(
                 tenant_id=self._tenant_id,
@@ -145,6 +154,11 @@ class Batch:
         return Answer(command.status, b"" if view is None else msgspec.json.encode(view))
 
     def _merge(self, draft: Draft) -> None:
+        for key in draft.removed:
+            self._rows.pop(key, None)
+            self._changed.pop(key, None)
+        self._removed |= draft.removed - self._added
+        self._added -= draft.removed
         self._rows.update(draft.changed)
         self._changed.update(draft.changed)
         self._added |= draft.added
@@ -161,16 +175,28 @@ class Batch:
             await self._copy(growing, inserts[growing])
         for table, rows in updates.items():
             await self._update(table, rows)
+        for table in {key[0] for key in self._removed}:
+            await self._act_as(table.role)
+            ids = [row_id for owner, row_id in self._removed if owner is table]
+            await self._connection.execute(table.delete_sql, self._tenant_id, ids)
+
+    async def _act_as(self, role: str) -> None:
+        """Take the role that a table asks for; the end of the transaction takes it back."""
+        if role != self._role:
+            await self._connection.execute(f"SET LOCAL ROLE {role}")
+            self._role = role
 
     async def _copy(self, table: AppendTable[Any], rows: list[Any]) -> None:
+        await self._act_as(table.role)
         await self._connection.copy_records_to_table(
-            table.name,
-            schema_name=SCHEMA,
+            table.name.rpartition(".")[2],
+            schema_name=table.schema,
             columns=table.columns,
             records=[table.record(row) for row in rows],
         )
 
     async def _update(self, table: Table[Any], rows: list[Any]) -> None:
+        await self._act_as(table.role)
         seen = [self._seen_versions[table, row.id] for row in rows]
         status = await self._connection.execute(table.update_sql, *table.arrays(rows), seen)
         if status != f"UPDATE {len(rows)}":

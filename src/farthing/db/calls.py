@@ -1,7 +1,8 @@
 """A call: one request of one principal, checked and typed, on its way to an action."""
 
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
 
 from farthing.config import Settings
@@ -9,6 +10,9 @@ from farthing.core.actors import Principal
 from farthing.db.pool import Pool
 
 B = TypeVar("B")
+P = TypeVar("P")
+
+Parts = Mapping[Callable[..., Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +24,14 @@ class Call(Generic[B]):
     principal: Principal
     body: B
     object_id: UUID | None = None
+    # What else the process has, such as the rail, by its type.
+    parts: Parts = field(default_factory=dict)
     # Filters by annotation have names of the caller's choosing, so they stand apart.
     annotations: tuple[tuple[str, str], ...] = ()
+
+    def part(self, kind: Callable[..., P]) -> P:
+        """Return the part of the process that has this type."""
+        return cast("P", self.parts[kind])
 
     @property
     def id(self) -> UUID:

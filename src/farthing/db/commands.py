@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from msgspec import Struct
@@ -107,6 +107,11 @@ class Command:
     decide: Callable[[Any], Struct | None]
     needs: Sequence[Need] = ()
     status: int = 200
+
+
+# Decides nothing and is not remembered: it only asks whether a request is a repeat. It goes with a
+# batch like any command, so that many who ask are answered by one query.
+PEEK: Final = Command(lambda _: None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ forms the next batch, so the load itself decides how large batches are.
 import asyncio
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
@@ -19,7 +19,7 @@ import structlog
 from farthing.core.clock import Clock, system_clock
 from farthing.core.errors import IdempotencyInProgress, InternalError, Problem, Unavailable
 from farthing.db.batch import Batch, Outcome
-from farthing.db.commands import Answer, Command, Context
+from farthing.db.commands import PEEK, Answer, Command, Context
 from farthing.db.pool import Pool, is_away
 
 # The database asks to try the whole transaction again.
@@ -29,6 +29,12 @@ _AGAIN: Final = (
     asyncpg.LockNotAvailableError,
 )
 _TRIES: Final = 6
+
+_MOST_ANSWERED: Final = 50_000
+
+# The tenant, the principal and the key of a request.
+_Claim = tuple[UUID, str, str]
+Preparation = Callable[[], Awaitable[Command]]
 
 log = structlog.get_logger()
 
@@ -64,21 +70,28 @@ class Committer:
         self._lanes = lanes
         self._queue_size = queue_size
         self._tenants: dict[UUID, _Tenant] = {}
-        self._running_keys: set[tuple[UUID, str, str]] = set()
+        self._running_keys: set[_Claim] = set()
+        # Only a hint that spares questions to the outside; the truth is in the database.
+        self._answered_keys: set[_Claim] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self.waiting = 0
 
-    async def submit(self, context: Context, command: Command) -> Answer:
-        """Queue a command and wait for its answer; raise the Problem that prevented one."""
+    async def submit(self, context: Context, command: Command | Preparation) -> Answer:
+        """Queue a command and wait for its answer; raise the Problem that prevented one.
+
+        What must ask the outside before it can decide comes as a preparation, which runs outside
+        of any transaction. It may run for a repeat too, unless this process gave the first answer.
+        """
         if self.waiting >= self._queue_size:
             raise Unavailable("Too many requests are waiting. Repeat in a moment.")
         running = self._claim_key(context)
         self.waiting += 1
         try:
-            outcome = await self._enqueue(context, command)
+            outcome = await self._outcome(context, command)
         finally:
             self.waiting -= 1
             self._running_keys -= running
+            self._note_answered(running)
         if isinstance(outcome, Problem):
             raise outcome
         return outcome
@@ -93,15 +106,41 @@ class Committer:
         while self._tasks:
             await asyncio.gather(*self._tasks)
 
-    def _claim_key(self, context: Context) -> set[tuple[UUID, str, str]]:
-        if context.idempotency is None:
+    def _claim_key(self, context: Context) -> set[_Claim]:
+        claim = _claim(context)
+        if claim is None:
             return set()
-        principal = context.principal
-        claim = (principal.tenant_id, principal.name, context.idempotency.key)
         if claim in self._running_keys:
             raise IdempotencyInProgress
         self._running_keys.add(claim)
         return {claim}
+
+    def _note_answered(self, claims: set[_Claim]) -> None:
+        if len(self._answered_keys) > _MOST_ANSWERED:
+            self._answered_keys.clear()
+        self._answered_keys |= claims
+
+    async def _outcome(self, context: Context, command: Command | Preparation) -> Outcome:
+        if isinstance(command, Command):
+            return await self._enqueue(context, command)
+        claim = _claim(context)
+        if claim in self._answered_keys and (earlier := await self._earlier(context)):
+            return earlier
+        try:
+            prepared = await command()
+        except Problem:
+            # A repeat gets its first answer also while the outside is away.
+            if earlier := await self._earlier(context):
+                return earlier
+            raise
+        return await self._enqueue(context, prepared)
+
+    async def _earlier(self, context: Context) -> Outcome | None:
+        """Return the answer that a request got before, if it is a repeat."""
+        if context.idempotency is None:
+            return None
+        found = await self._enqueue(context, PEEK)
+        return found if isinstance(found, Problem) or found.replayed else None
 
     async def _enqueue(self, context: Context, command: Command) -> Outcome:
         tenant_id = context.principal.tenant_id
@@ -177,6 +216,11 @@ class Committer:
     ) -> list[Outcome]:
         async with self._pool.acquire() as connection, connection.transaction():
             return await Batch(connection, tenant_id, self._clock()).run(submissions)
+
+
+def _claim(context: Context) -> _Claim | None:
+    key, principal = context.idempotency, context.principal
+    return None if key is None else (principal.tenant_id, principal.name, key.key)
 
 
 def _away() -> Problem:

@@ -29,6 +29,7 @@ class Draft:
         self.now = now
         self.changed: Rows = {}
         self.added: set[RowKey] = set()
+        self.removed: set[RowKey] = set()
         self.appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
 
     @property
@@ -44,6 +45,8 @@ class Draft:
     def find(self, table: Table[V], row_id: UUID) -> V | None:
         """Return a row that was named in the command's needs, if it exists."""
         key = (table, row_id)
+        if key in self.removed:
+            return None
         row = self.changed.get(key) or self._rows.get(key)
         if row is None and key not in self._locked:
             raise LookupError(f"{table.name} {row_id} is not among the needs of this command")
@@ -56,9 +59,9 @@ class Draft:
             raise NotFound(f"There is no such {table.noun}.")
         return row
 
-    def beside(self, table: ObjectTable[Obj], row_id: UUID) -> list[Any]:
+    def beside(self, table: ObjectTable[Obj], row: Obj) -> list[Any]:
         """Return the rows that are kept beside an object."""
-        return [self.find(one, row_id) for one in table.beside]
+        return [self.find(one.table, one.key(row)) for one in table.beside]
 
     def append(self, table: AppendTable[R], row: R) -> None:
         """Add a row to a table that only grows."""
@@ -75,10 +78,16 @@ class Draft:
         self.changed[table, row.id] = newer
         return newer
 
-    def create(self, table: ObjectTable[Obj], row: Obj) -> Struct:
+    def remove(self, table: Table[V], row_id: UUID) -> None:
+        """Erase a row, if there is one."""
+        if self.find(table, row_id) is not None:
+            self.changed.pop((table, row_id), None)
+            self.removed.add((table, row_id))
+
+    def create(self, table: ObjectTable[Obj], row: Obj, reason: str | None = None) -> Struct:
         """Add an object, with the first line of its history and its event."""
         self.insert(table, row)
-        self._record_step(table, row, None, None)
+        self._record_step(table, row, None, reason)
         return self._record_event(table, row, "created")
 
     def change(
@@ -109,7 +118,7 @@ class Draft:
         self.append(HISTORY, step)
 
     def _record_event(self, table: ObjectTable[Obj], row: Obj, what: str) -> Struct:
-        view = table.view(row, *self.beside(table, row.id))
+        view = table.view(row, *self.beside(table, row))
         event = EventRow(
             tenant_id=row.tenant_id,
             id=EventRow.make_id(),

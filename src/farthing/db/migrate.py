@@ -10,10 +10,13 @@ import asyncpg
 from msgspec import Struct
 
 from farthing.core.machine import Machine
-from farthing.db.pool import APP_ROLE, PlainConnection
-from farthing.db.tables import SCHEMA
+from farthing.db.pool import PlainConnection
+from farthing.db.tables import APP_ROLE, SCHEMA
 
 OLDEST_SERVER: Final = 15
+
+# The role for everything, and the one for card numbers alone.
+ROLES: Final = (APP_ROLE, "farthing_vault")
 
 _SCHEMA: Final = f"""
 CREATE SCHEMA IF NOT EXISTS {SCHEMA};
@@ -72,7 +75,7 @@ async def migrate(
     connection = await asyncpg.connect(url, timeout=10)
     try:
         _check_server(connection)
-        await _patiently(_make_role, connection)
+        await _patiently(_make_roles, connection)
         await _patiently(_make_schema, connection)
         async with connection.transaction():
             # Others who migrate at this moment wait here, and then find nothing to do.
@@ -117,20 +120,21 @@ async def _patiently(
     return await make(connection)
 
 
-async def _make_role(connection: PlainConnection) -> None:
-    """Make the application's role, and let whoever migrates act as it."""
+async def _make_roles(connection: PlainConnection) -> None:
+    """Make the roles of the application, and let whoever migrates act as them."""
     # PostgreSQL 16 told membership and the right to act as a role apart.
     right = "SET" if connection.get_server_version().major > OLDEST_SERVER else "MEMBER"
     try:
-        if not await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", APP_ROLE):
-            await connection.execute(f"CREATE ROLE {APP_ROLE} NOLOGIN")
-        if not await connection.fetchval("SELECT pg_has_role($1, $2)", APP_ROLE, right):
-            await connection.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
+        for role in ROLES:
+            if not await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
+                await connection.execute(f"CREATE ROLE {role} NOLOGIN")
+            if not await connection.fetchval("SELECT pg_has_role($1, $2)", role, right):
+                await connection.execute(f"GRANT {role} TO CURRENT_USER")
     except asyncpg.InsufficientPrivilegeError:
         user = await connection.fetchval("SELECT current_user")
+        make = " ".join(f"CREATE ROLE {role} NOLOGIN; GRANT {role} TO {user};" for role in ROLES)
         raise MigrationError(
-            f"{user} may not make the role {APP_ROLE}. Let an administrator run: "
-            f"CREATE ROLE {APP_ROLE} NOLOGIN; GRANT {APP_ROLE} TO {user};"
+            f"{user} may not make the roles of the application. Let an administrator run: {make}"
         ) from None
 
 

@@ -1,7 +1,7 @@
 """What every object can do by the same pattern: be read, listed, updated and moved."""
 
 import base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from farthing.core.actors import Grant
 from farthing.core.clock import say_time
-from farthing.core.errors import Fault, NotFound, ValidationFailed
+from farthing.core.errors import Fault, NotFound, RequirementsUnresolved, ValidationFailed
 from farthing.core.fields import MOST_LABELS
 from farthing.core.rows import ObjectRow
 from farthing.core.wire import ListQuery, PossibleStep, StepView, TransitionsView
@@ -42,7 +42,7 @@ async def fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, Struct]:
     row = None if record is None else table.read(record)
     if row is None or not call.principal.sees(row.owner()):
         raise NotFound(f"There is no such {table.noun}.")
-    beside = await _beside(call, table, [row.id])
+    beside = await _beside(call, table, [row])
     return row, table.view(row, *beside[row.id])
 
 
@@ -58,7 +58,7 @@ async def fetch_page(
     )
     rows = [table.read(record) for record in await call.pool.fetch(sql, *values)]
     shown = rows[: query.limit]
-    beside = await _beside(call, table, [row.id for row in shown])
+    beside = await _beside(call, table, shown)
     cursor = _say_cursor(shown[-1].id) if len(rows) > len(shown) else None
     return [table.view(row, *beside[row.id]) for row in shown], cursor
 
@@ -71,7 +71,7 @@ async def fetch_transitions(call: Call[Any], table: ObjectTable[Obj]) -> Transit
     possible = [
         PossibleStep(to_state_id=step.target, why=step.why)
         for step in table.machine.table
-        if step.source == row.state_id and actor in step.who
+        if step.source == row.state_id and actor in step.who and not row.unresolved()
     ]
     return TransitionsView(
         state_id=row.state_id, history=[_step(record) for record in records], possible=possible
@@ -80,7 +80,13 @@ async def fetch_transitions(call: Call[Any], table: ObjectTable[Obj]) -> Transit
 
 def needs_of(table: ObjectTable[Any], row_id: UUID) -> list[Need]:
     """Name an object and what is kept beside it."""
-    return [Need(table, row_id), *(Need(one, row_id) for one in table.beside)]
+    named = [one for one in table.beside if one.of is not None]
+
+    def follow(row: Any) -> list[Need]:
+        return [Need(one.table, one.key(row)) for one in named]
+
+    same = [Need(one.table, row_id) for one in table.beside if one.of is None]
+    return [Need(table, row_id, follow), *same]
 
 
 def updating(
@@ -95,23 +101,47 @@ def updating(
     return Command(decide, needs=needs_of(table, call.id))
 
 
-def moving(call: Call[Any], table: ObjectTable[Obj], needs: Iterable[Need] = ()) -> Command:
-    """Make the command that moves an object to another state, by its machine."""
+def moving(
+    call: Call[Any],
+    table: ObjectTable[Obj],
+    changes: Callable[[Obj, str], dict[str, Any]] = lambda _, __: {},
+) -> Command:
+    """Make the command that moves an object to another state, by its machine.
+
+    `changes` gets the object and its new state, and returns what else of it changes thereby.
+    """
     body = call.body
 
     def decide(draft: Draft) -> Struct:
         old = draft.require(table, call.id)
+        _refuse_unresolved(table.noun, old)
         actor = draft.principal.actor
         step = table.machine.check(old.state_id, body.from_state_id, body.to_state_id, actor)
         if step.needs is not None:
-            step.needs(old, *draft.beside(table, old.id))
+            step.needs(draft.now, old, *draft.beside(table, old))
         tags = list(dict.fromkeys([*old.tags, *(body.tags or ())]))
         annotations = {**old.annotations, **(body.annotations or {})}
         refuse_too_many(tags, annotations)
-        new = msgspec.structs.replace(old, state_id=step.target, tags=tags, annotations=annotations)
+        new = msgspec.structs.replace(
+            old,
+            state_id=step.target,
+            tags=tags,
+            annotations=annotations,
+            **changes(old, step.target),
+        )
         return draft.change(table, old, new, step.target.lower(), body.reason)
 
-    return Command(decide, needs=[*needs_of(table, call.id), *needs])
+    return Command(decide, needs=needs_of(table, call.id))
+
+
+def _refuse_unresolved(noun: str, row: ObjectRow) -> None:
+    if open_ones := row.unresolved():
+        raise RequirementsUnresolved(
+            f"The {noun} stays in {row.state_id} until its requirements are resolved: "
+            f"{', '.join(open_ones)}.",
+            currentStateId=row.state_id,
+            allowedStateIds=[],
+        )
 
 
 def refuse_too_many(tags: list[str], annotations: dict[str, str]) -> None:
@@ -165,14 +195,17 @@ def _say_cursor(row_id: UUID) -> str:
 
 
 async def _beside(
-    call: Call[Any], table: ObjectTable[Any], ids: Sequence[UUID]
+    call: Call[Any], table: ObjectTable[Any], rows: Sequence[Any]
 ) -> dict[UUID, list[Any]]:
-    found: dict[UUID, list[Any]] = {row_id: [] for row_id in ids}
+    """Read the rows beside each object, in the order in which the view takes them."""
+    found: dict[UUID, list[Any]] = {row.id: [] for row in rows}
     for one in table.beside:
-        sql = f"{one.select_sql} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
-        for record in await call.pool.fetch(sql, call.principal.tenant_id, ids):
-            row = one.read(record)
-            found[row.id].append(row)
+        keys = list({one.key(row) for row in rows})
+        sql = f"{one.table.select_sql} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
+        records = await call.pool.fetch(sql, call.principal.tenant_id, keys)
+        by_id = {record["id"]: one.table.read(record) for record in records}
+        for row in rows:
+            found[row.id].append(by_id[one.key(row)])
     return found
 
 

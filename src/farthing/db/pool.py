@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import asyncpg
 import msgspec
 
-from farthing.db.tables import SCHEMA
+from farthing.db.tables import APP_ROLE, SCHEMA
 
 # The driver's classes take a parameter in their type stubs only.
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     Connection = asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | PlainConnection
 else:
     Pool, PlainConnection, Connection = asyncpg.Pool, asyncpg.Connection, asyncpg.Connection
-
-# The role that may read and add, but not rewrite what is written for ever.
-APP_ROLE: Final = "farthing_app"
 
 # The database cannot be reached, or went away in the middle.
 AWAY: Final = (

@@ -1,6 +1,7 @@
 """Tables: which row lives where, and the SQL that follows from it."""
 
 import functools
+import operator
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -20,6 +21,9 @@ V = TypeVar("V", bound=VersionedRow)
 Obj = TypeVar("Obj", bound=ObjectRow)
 
 SCHEMA: Final = "farthing"
+
+# The role that may read and add, but not rewrite what is written for ever.
+APP_ROLE: Final = "farthing_app"
 
 _SQL_TYPES: Final[dict[Any, str]] = {
     UUID: "uuid",
@@ -48,18 +52,26 @@ class AppendTable(Generic[R]):
 
     name: str
     row: type[R]
+    # A table with a role of its own is out of the application's reach but through that role.
+    role: str = APP_ROLE
     # Rows are locked in the order of rank, and written in its reverse: what a foreign key
     # refers to ranks higher than what refers to it.
     rank: int = 0
+
+    @property
+    def schema(self) -> str:
+        """The schema that the table is in, if its name does not say another."""
+        return self.name.rpartition(".")[0] or SCHEMA
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns in the order of the row's fields."""
         return self.row.__struct_fields__
 
-    def record(self, row: R) -> tuple[Any, ...]:
-        """Return the row as COPY takes it."""
-        return tuple(getattr(row, column) for column in self.columns)
+    @functools.cached_property
+    def record(self) -> Callable[[R], tuple[Any, ...]]:
+        """Turns a row into what COPY takes."""
+        return operator.attrgetter(*self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +95,11 @@ class Table(AppendTable[V], Generic[V]):
         """
         where = "WHERE tenant_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE"
         return f"{self.select_sql} {where}"
+
+    @functools.cached_property
+    def delete_sql(self) -> str:
+        """Remove rows."""
+        return f"DELETE FROM {self.name} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
 
     @functools.cached_property
     def update_sql(self) -> str:
@@ -117,17 +134,30 @@ class Table(AppendTable[V], Generic[V]):
         return self.row(*record)
 
 
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A table with a row for each object: of the same id, or of the id that the object names."""
+
+    table: Table[Any]
+    of: Callable[[Any], UUID] | None = None
+
+    def key(self, row: Any) -> UUID:
+        """Return the id of the row beside this one."""
+        key: UUID = row.id if self.of is None else self.of(row)
+        return key
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ObjectTable(Table[Obj], Generic[Obj]):
     """A table of objects: each change of one writes its history and its event.
 
-    The view is the object as the outside sees it, made from the row and from the rows of the
-    same id that are kept beside it.
+    The view is the object as the outside sees it, made from the row and from the rows that are
+    kept beside it.
     """
 
     machine: Machine
     view: Callable[..., Struct]
-    beside: tuple[Table[Any], ...] = ()
+    beside: tuple["Beside", ...] = ()
 
     @property
     def noun(self) -> str:

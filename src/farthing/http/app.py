@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route, Router
+from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
 from farthing.catalog import OPERATIONS
 from farthing.core.operation import Operation
-from farthing.http import docs, system
+from farthing.http import challenge, docs, system
+from farthing.http.addresses import Addresses
 from farthing.http.auth import Authenticator
 from farthing.http.edge import Edge, nowhere
 from farthing.http.endpoint import Endpoint
@@ -22,28 +23,23 @@ from farthing.http.service import Service
 def build(service: Service) -> ASGIApp:
     """Make the application of a service that has started."""
     operations = (*system.operations(service), *OPERATIONS)
-    routes = [*_routes(service, operations), *_pages(service)]
+    pages = [*_pages(service), challenge.route(service)]
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         yield
         await service.stop()
 
-    router = Router(routes, redirect_slashes=False, default=nowhere, lifespan=lifespan)
-    return Edge(router, service.metrics)
+    others = Router(pages, redirect_slashes=False, default=nowhere, lifespan=lifespan)
+    return Edge(Addresses(_endpoints(service, operations), others), service.metrics)
 
 
-def _routes(service: Service, operations: tuple[Operation, ...]) -> list[BaseRoute]:
+def _endpoints(service: Service, operations: tuple[Operation, ...]) -> dict[str, Endpoint]:
     authenticator = Authenticator(service)
     by_path: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
     for operation in operations:
         by_path[operation.path][operation.method] = operation
-    return [
-        # An identifier has a slash of its own, plain or percent-encoded, so it takes any text;
-        # the longer addresses come first, or it would take their ends too.
-        Route(path.replace("{id}", "{id:path}"), Endpoint(service, authenticator, by_path[path]))
-        for path in sorted(by_path, key=len, reverse=True)
-    ]
+    return {path: Endpoint(service, authenticator, by_path[path]) for path in by_path}
 
 
 def _pages(service: Service) -> list[BaseRoute]:

@@ -1,11 +1,11 @@
 """Who is asking: the credential in X-Token, checked against its digest."""
 
+import asyncio
 import time
 from typing import Final
 from uuid import UUID
 
 import msgspec
-from starlette.datastructures import Headers
 
 from farthing.catalog import OBJECTS
 from farthing.core import ids
@@ -19,6 +19,7 @@ from farthing.core.errors import (
 )
 from farthing.core.operation import Operation
 from farthing.db.pool import Pool
+from farthing.http.requests import Headers
 from farthing.http.service import Service
 from farthing.resources.access import model, store
 from farthing.resources.access.model import Presented
@@ -27,30 +28,46 @@ from farthing.resources.access.model import Presented
 CACHE_SECONDS: Final = 2.0
 _CACHE_SIZE: Final = 20_000
 
+_Claim = tuple[str, UUID, bytes]
+# The look-up, done or under way, and until when it counts.
+_Known = tuple["asyncio.Future[Principal | None]", float]
+
 
 class Authenticator:
     """Finds the principal behind a credential, and remembers it for a moment."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._known: dict[tuple[str, UUID, bytes], tuple[Principal, float]] = {}
+        self._known: dict[_Claim, _Known] = {}
 
     async def principal(self, shown: Presented | None) -> Principal:
         """Return who shows this credential; one answer for all that is wrong with it."""
         if shown is None or shown.environment != self._service.settings.environment:
             raise Unauthenticated
         claim = (shown.kind, shown.tenant_id, shown.digest)
-        now = time.monotonic()
         known = self._known.get(claim)
-        if known is not None and known[1] > now:
-            return known[0]
-        found = await store.find_principal(self._service.pool, shown, self._service.clock())
+        if known is None or known[1] <= time.monotonic():
+            known = self._remember(claim, shown)
+        # Whoever shows the same credential meanwhile waits for the same look-up.
+        found = await asyncio.shield(known[0])
         if found is None:
+            self._known.pop(claim, None)
             raise Unauthenticated
+        return found
+
+    def _remember(self, claim: _Claim, shown: Presented) -> _Known:
         if len(self._known) >= _CACHE_SIZE:
             self._known.clear()
-        self._known[claim] = (found, now + CACHE_SECONDS)
-        return found
+        service = self._service
+        look_up = asyncio.ensure_future(store.find_principal(service.pool, shown, service.clock()))
+        # A look-up that failed must not be remembered.
+        look_up.add_done_callback(lambda done: self._forget_failure(claim, done))
+        self._known[claim] = known = (look_up, time.monotonic() + CACHE_SECONDS)
+        return known
+
+    def _forget_failure(self, claim: _Claim, done: "asyncio.Future[Principal | None]") -> None:
+        if done.cancelled() or done.exception() is not None:
+            self._known.pop(claim, None)
 
 
 def read_credential(headers: Headers) -> Presented | None:

@@ -9,13 +9,16 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from farthing.core.errors import InternalError, NotFound, Problem, Unavailable
-from farthing.core.ids import new_id
+from farthing.core.ids import UUID_PATTERN, new_id
 from farthing.db.commands import Answer
 from farthing.db.pool import is_away
 from farthing.http.endpoint import send_answer
 from farthing.http.metrics import Metrics
 
-_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{8,128}")
+# A UUID, or any harmless text without so many digits in a row that it could be a card number.
+_REQUEST_ID: Final = re.compile(
+    UUID_PATTERN.encode() + rb"|(?!.*[0-9]([._-]?[0-9]){12})[A-Za-z0-9._-]{8,128}"
+)
 
 log = structlog.get_logger()
 

@@ -1,12 +1,12 @@
 """One address of the service: from a raw request to an action, and back to bytes."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from farthing.core import keys
@@ -18,6 +18,7 @@ from farthing.db.calls import Call
 from farthing.db.commands import Answer, Context, IdempotencyKey
 from farthing.http import requests
 from farthing.http.auth import Authenticator, authorise, place, read_credential
+from farthing.http.requests import Headers
 from farthing.http.service import Service
 from farthing.resources.access.model import Presented
 
@@ -36,7 +37,7 @@ class Endpoint:
         """Answer one request."""
         operation = self._operation(scope)
         scope["state"]["operation"] = operation.id
-        headers = Headers(scope=scope)
+        headers = requests.read_headers(scope)
         shown = read_credential(headers) if operation.who else None
         principal = await self._principal(operation, shown)
         text = scope["path_params"].get("id")
@@ -44,25 +45,43 @@ class Endpoint:
         if operation.who:
             principal = await place(self.service.pool, principal, headers, operation, object_id)
         query, annotations = requests.parse_query(operation.query, scope)
-        value, body = None, None
+        body, key = None, None
         if operation.writes:
-            raw = await requests.read_body(headers, receive)
-            value, body = requests.parse_body(operation, headers, raw)
+            body, key = await self._take_body(operation, scope, headers, receive, shown)
         call = Call(
             self.service.pool,
             self.service.settings,
             principal,
             query if body is None else body,
             object_id,
+            self.service.parts,
             annotations,
         )
-        if operation.command is None:
-            answer = await self._read(operation, call)
-        else:
-            key = self._idempotency(operation, scope, headers, value, shown)
-            context = Context(principal, scope["state"]["request_id"], key)
-            answer = await self.service.committer.submit(context, operation.command(call))
-        await send_answer(send, answer)
+        context = Context(principal, scope["state"]["request_id"], key)
+        await send_answer(send, await self._answer(operation, call, context))
+
+    async def _take_body(
+        self,
+        operation: Operation,
+        scope: Scope,
+        headers: Headers,
+        receive: Receive,
+        shown: Presented | None,
+    ) -> tuple[Any, IdempotencyKey | None]:
+        """Return the typed body and the key; what was sent itself is not kept beyond this."""
+        raw = await requests.read_body(headers, receive)
+        value, body = requests.parse_body(operation, headers, raw, self.service.clock())
+        return body, self._idempotency(operation, scope, headers, value, shown)
+
+    async def _answer(self, operation: Operation, call: Call[Any], context: Context) -> Answer:
+        submit = self.service.committer.submit
+        if operation.command is not None:
+            return await submit(context, operation.command(call))
+        if operation.prepare is not None:
+            return await submit(context, functools.partial(operation.prepare, call))
+        if operation.read is None:
+            raise TypeError(f"{operation.id} neither reads nor writes")
+        return Answer(operation.status, msgspec.json.encode(await operation.read(call)))
 
     def _operation(self, scope: Scope) -> Operation:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
@@ -80,11 +99,6 @@ class Endpoint:
         principal = await self.authenticator.principal(shown)
         authorise(principal, operation)
         return principal
-
-    async def _read(self, operation: Operation, call: Call[Any]) -> Answer:
-        if operation.read is None:
-            raise TypeError(f"{operation.id} neither reads nor writes")
-        return Answer(operation.status, msgspec.json.encode(await operation.read(call)))
 
     def _idempotency(
         self,
@@ -108,7 +122,9 @@ class Endpoint:
             # Only whoever holds the same credential can open the answer again.
             parts.append(shown.digest)
             seal = keys.derive(shown.secret, "idempotency seal")
-        return IdempotencyKey(key, keys.fingerprint(self.service.fingerprint_key, *parts), seal)
+        # Callers put anything into a key, so it is kept as a digest too.
+        kept = keys.fingerprint(self.service.fingerprint_key, b"key", key.encode()).hex()
+        return IdempotencyKey(kept, keys.fingerprint(self.service.fingerprint_key, *parts), seal)
 
 
 async def send_answer(send: Send, answer: Answer, headers: Mapping[str, str] | None = None) -> None:

@@ -26,10 +26,17 @@ class Metrics:
             registry=self.registry,
         )
 
+        # To find a labelled metric costs more than to count with it.
+        self._of: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+
     def record(self, operation: str, status: int, seconds: float) -> None:
         """Count one answered request."""
-        self.requests.labels(operation, str(status)).inc()
-        self.seconds.labels(operation).observe(seconds)
+        found = self._of.get((operation, status))
+        if found is None:
+            counter = self.requests.labels(operation, str(status))
+            found = self._of[operation, status] = (counter, self.seconds.labels(operation))
+        found[0].inc()
+        found[1].observe(seconds)
 
     def text(self) -> bytes:
         """Return everything in Prometheus's text format."""

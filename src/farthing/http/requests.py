@@ -1,12 +1,13 @@
 """Reading a request: its body, its query, its key, each checked before anything happens."""
 
 import functools
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
 from msgspec import inspect as shape
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from farthing.core import ids, validation
@@ -23,11 +24,19 @@ from farthing.core.json import read_json
 from farthing.core.operation import Operation
 from farthing.core.wire import Request
 
+# The names are in lower case, as the server gives them.
+Headers = Mapping[str, str]
+
 MOST_BYTES: Final = 64 * 1024
 MOST_KEY: Final = 255
 MOST_DIGITS: Final = 9
 
 _ANNOTATION: Final = "annotation."
+
+
+def read_headers(scope: Scope) -> Headers:
+    """Return the headers of a request; of one that comes twice, the last."""
+    return {str(name, "latin-1"): str(value, "latin-1") for name, value in scope["headers"]}
 
 
 async def read_body(headers: Headers, receive: Receive) -> bytes:
@@ -48,7 +57,9 @@ async def read_body(headers: Headers, receive: Receive) -> bytes:
     return body
 
 
-def parse_body(operation: Operation, headers: Headers, body: bytes) -> tuple[Any, Any]:
+def parse_body(
+    operation: Operation, headers: Headers, body: bytes, now: datetime
+) -> tuple[Any, Any]:
     """Return the JSON value and the typed body that the operation takes."""
     if operation.body is None:
         return None, None
@@ -58,7 +69,7 @@ def parse_body(operation: Operation, headers: Headers, body: bytes) -> tuple[Any
     if media_type != "application/json":
         raise UnsupportedMediaType("Send the body with Content-Type: application/json.")
     value = read_json(body)
-    return value, validation.parse(operation.body, value)
+    return value, validation.parse(operation.body, value, now)
 
 
 class _NoQuery(Request, frozen=True):
@@ -73,6 +84,8 @@ class _AnnotationFilter(Request, frozen=True):
 
 def parse_query(schema: type[Struct] | None, scope: Scope) -> tuple[Any, tuple[Any, ...]]:
     """Return the typed query and the filters by annotation, or all faults of both."""
+    if schema is None and not scope["query_string"]:
+        return None, ()
     given: dict[str, str] = {}
     annotations: dict[str, str] = {}
     faults: list[Fault] = []

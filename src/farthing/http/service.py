@@ -6,10 +6,14 @@ from typing import Self
 from farthing.config import Settings
 from farthing.core import keys
 from farthing.core.clock import Clock, system_clock
+from farthing.db.calls import Parts
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import Pool, open_pool
 from farthing.http.metrics import Metrics
+from farthing.rails.base import Rail
+from farthing.rails.choice import choose_rail
+from farthing.resources.cards.vault import LocalMasterKey, Vault
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,9 @@ class Service:
     settings: Settings
     pool: Pool
     committer: Committer
-    fingerprint_key: bytes
+    fingerprint_key: bytes = field(repr=False)
     clock: Clock = system_clock
+    parts: Parts = field(default_factory=dict)
     metrics: Metrics = field(default_factory=Metrics)
 
     @classmethod
@@ -28,6 +33,16 @@ class Service:
         """Connect, and refuse to start on a database that is not up to date."""
         master_key = settings.require_master_key()
         pool = await open_pool(settings.require_database_url(), settings.pool_size)
+        try:
+            return await cls._assemble(settings, clock, pool, master_key)
+        except BaseException:
+            await pool.close()
+            raise
+
+    @classmethod
+    async def _assemble(
+        cls, settings: Settings, clock: Clock, pool: Pool, master_key: bytes
+    ) -> Self:
         await require_current(pool)
         committer = Committer(
             pool,
@@ -36,8 +51,11 @@ class Service:
             lanes=settings.lanes,
             queue_size=settings.queue_size,
         )
+        vault = Vault(pool, committer, LocalMasterKey(master_key))
+        await vault.open()
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
-        return cls(settings, pool, committer, fingerprint_key, clock)
+        parts: Parts = {Rail: choose_rail(settings), Vault: vault}
+        return cls(settings, pool, committer, fingerprint_key, clock, parts)
 
     async def stop(self) -> None:
         """Answer what was taken, then disconnect."""

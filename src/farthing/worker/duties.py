@@ -6,9 +6,18 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from farthing.catalog import CHALLENGED
 from farthing.config import Settings
+from farthing.core.actors import Grant, Principal
 from farthing.core.clock import Clock
+from farthing.core.ids import new_id
+from farthing.db.commands import Context
 from farthing.db.committer import Committer
+from farthing.db.pool import Pool
+from farthing.resources.cards import store as cards
+from farthing.resources.cards.actions import expire
+from farthing.resources.challenges import store as challenges
+from farthing.resources.challenges.actions import end_challenge
 
 _BEAT: Final = """
 INSERT INTO heartbeats (process_id, seen_at) VALUES ($1, now())
@@ -17,6 +26,14 @@ ON CONFLICT (process_id) DO UPDATE SET seen_at = now()
 _FORGET_BEATS: Final = "DELETE FROM heartbeats WHERE seen_at < now() - interval '1 hour'"
 _FORGET_TOKENS: Final = "DELETE FROM credentials WHERE expires_at < $1"
 _FORGET_ANSWERS: Final = "DELETE FROM idempotency WHERE created_at < $1"
+
+
+_MOST_AT_ONCE: Final = 500
+
+
+def platform(tenant_id: UUID) -> Context:
+    """Return the context of what the platform does by itself."""
+    return Context(Principal(tenant_id, Grant.PLATFORM), request_id=f"worker-{new_id()}")
 
 
 @dataclass(frozen=True)
@@ -29,7 +46,7 @@ class Duty:
 
 
 def duties(
-    settings: Settings, committer: Committer, clock: Clock, process_id: UUID
+    settings: Settings, pool: Pool, committer: Committer, clock: Clock, process_id: UUID
 ) -> tuple[Duty, ...]:
     """List everything that the worker does."""
 
@@ -44,7 +61,20 @@ def duties(
         kept = timedelta(hours=settings.idempotency_hours)
         await committer.sweep(_FORGET_ANSWERS, now - kept)
 
+    async def expire_cards() -> None:
+        for tenant_id, card_id in await cards.find_expired(pool, clock(), _MOST_AT_ONCE):
+            await committer.submit(platform(tenant_id), expire(card_id))
+
+    async def expire_challenges() -> None:
+        for one in await challenges.find_expired(pool, clock(), _MOST_AT_ONCE):
+            reason = "Nobody answered in time."
+            resolve = CHALLENGED[one.noun].resolve(one.object_id, approved=False, reason=reason)
+            command = end_challenge(one.id, "expired", resolve)
+            await committer.submit(platform(one.tenant_id), command)
+
     return (
         Duty("heartbeat", timedelta(seconds=5), beat),
+        Duty("expire cards", timedelta(minutes=1), expire_cards),
+        Duty("expire challenges", timedelta(seconds=15), expire_challenges),
         Duty("forget what has expired", timedelta(minutes=1), forget),
     )

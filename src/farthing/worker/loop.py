@@ -25,7 +25,7 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
     try:
         await require_current(pool)
         log.info("worker_started")
-        await run_duties(duties(settings, Committer(pool), clock, new_id()), stop)
+        await run_duties(duties(settings, pool, Committer(pool), clock, new_id()), stop)
     finally:
         await pool.close()
     log.info("worker_stopped")

@@ -73,7 +73,7 @@ CREATE INDEX accounts_by_annotation ON accounts
 -- What an account holds, apart from what it is: these rows are narrow and change often.
 -- The outside world has rows here too, so that all complete balances add up to zero.
 CREATE TABLE balances (
-    tenant_id uuid NOT NULL REFERENCES tenants,
+    tenant_id uuid NOT NULL,
     id uuid NOT NULL,
     version bigint NOT NULL CHECK (version >= 0),
     currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
@@ -109,7 +109,7 @@ CREATE TABLE entries (
 CREATE INDEX entries_by_subject ON entries (tenant_id, subject_id);
 
 CREATE TABLE history (
-    tenant_id uuid NOT NULL REFERENCES tenants,
+    tenant_id uuid NOT NULL,
     object_id uuid NOT NULL,
     version bigint NOT NULL,
     machine text NOT NULL,
@@ -125,7 +125,7 @@ CREATE TABLE history (
 );
 
 CREATE TABLE events (
-    tenant_id uuid NOT NULL REFERENCES tenants,
+    tenant_id uuid NOT NULL,
     id uuid NOT NULL,
     type text NOT NULL,
     noun text NOT NULL,
@@ -139,7 +139,7 @@ CREATE TABLE events (
 
 -- The answers to requests that came with a key. Of the request only a keyed digest is kept.
 CREATE TABLE idempotency (
-    tenant_id uuid NOT NULL REFERENCES tenants,
+    tenant_id uuid NOT NULL,
     scope text NOT NULL,
     key text NOT NULL,
     fingerprint bytea NOT NULL,

@@ -66,6 +66,8 @@ def _components(
     _, components = msgspec.json.schema_components(unique, ref_template=REFERENCE + "{name}")
     for info in _structs(unique):
         _add_words(components[info.cls.__name__], info)
+        # What a type says of its fields together, which msgspec cannot know.
+        components[info.cls.__name__].update(getattr(info.cls, "PUBLISHED", {}))
     return {name: finish(schema) for name, schema in components.items()}
 
 

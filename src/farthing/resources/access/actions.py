@@ -38,7 +38,7 @@ def issue_token(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         customer = draft.require(CUSTOMERS, call.id)
-        (standing,) = draft.beside(CUSTOMERS, customer.id)
+        (standing,) = draft.beside(CUSTOMERS, customer)
         if customer.state_id not in MAY_SIGN_IN:
             raise OwnerNotActive(
                 f"{ids.say('customer', customer.id)} is {customer.state_id} and cannot sign in."
@@ -56,7 +56,7 @@ def revoke_tokens(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         customer = draft.require(CUSTOMERS, call.id)
-        (standing,) = draft.beside(CUSTOMERS, customer.id)
+        (standing,) = draft.beside(CUSTOMERS, customer)
         generation = standing.token_generation + 1
         draft.update(STANDINGS, msgspec.structs.replace(standing, token_generation=generation))
         return RevocationView(

@@ -6,8 +6,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from farthing.core import ids
-from farthing.core.errors import Fault, OwnerNotActive, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -16,7 +14,7 @@ from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES, Balance
 from farthing.resources.accounts.model import Account
 from farthing.resources.accounts.store import ACCOUNTS
-from farthing.resources.customers.model import Customer
+from farthing.resources.customers.actions import owner_of
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 
 
@@ -26,7 +24,7 @@ def create(call: Call[Any]) -> Command:
     owner_id = UUID(body.owner_id.partition("/")[2])
 
     def decide(draft: Draft) -> Struct:
-        owner = _owner(draft, owner_id)
+        owner = owner_of(draft, owner_id)
         account = Account(
             tenant_id=draft.tenant_id,
             id=new_id(),
@@ -65,21 +63,11 @@ def move(call: Call[Any]) -> Command:
             _count_accounts(draft, account.owner_id, -1)
         return answer
 
-    def owner_of(account: Account) -> list[Need]:
+    def follow(account: Account) -> list[Need]:
         return [Need(STANDINGS, account.owner_id)]
 
-    needs = [Need(ACCOUNTS, call.id, follow=owner_of), *objects.needs_of(ACCOUNTS, call.id)]
+    needs = [Need(ACCOUNTS, call.id, follow), *objects.needs_of(ACCOUNTS, call.id)]
     return Command(decide, needs=needs)
-
-
-def _owner(draft: Draft, owner_id: UUID) -> Customer:
-    owner = draft.find(CUSTOMERS, owner_id)
-    if owner is None or not draft.principal.sees(owner.id):
-        detail = "There is no such customer."
-        raise ValidationFailed([Fault("/ownerId", "unknown_owner", detail)])
-    if owner.state_id != "ENABLED":
-        raise OwnerNotActive(f"{ids.say('customer', owner.id)} is {owner.state_id}, not ENABLED.")
-    return owner
 
 
 def _count_accounts(draft: Draft, owner_id: UUID, difference: int) -> None:

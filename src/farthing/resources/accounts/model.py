@@ -1,5 +1,6 @@
 """What an account is: a place of one currency where a customer's money is held."""
 
+from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
@@ -66,7 +67,7 @@ def view(account: Account, balance: Balance) -> Struct:
     )
 
 
-def holds_nothing(_: Account, balance: Balance) -> None:
+def holds_nothing(_: datetime, __: Account, balance: Balance) -> None:
     """Require that nothing is in the account, and nothing on its way."""
     if not balance.is_zero:
         raise BalanceNotZero(

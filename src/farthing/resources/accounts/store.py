@@ -3,13 +3,13 @@
 from typing import Final
 
 from farthing.db.checks import Check
-from farthing.db.tables import ObjectTable
+from farthing.db.tables import Beside, ObjectTable
 from farthing.ledger.balances import BALANCES
 from farthing.resources.accounts import model
 from farthing.resources.accounts.model import Account
 
 ACCOUNTS: Final = ObjectTable(
-    "accounts", Account, rank=50, machine=model.MACHINE, view=model.view, beside=(BALANCES,)
+    "accounts", Account, rank=50, machine=model.MACHINE, view=model.view, beside=(Beside(BALANCES),)
 )
 
 CHECKS: Final = (

@@ -1,10 +1,13 @@
 """What can be done with customers."""
 
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
+from farthing.core.errors import Fault, OwnerNotActive, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -42,8 +45,33 @@ def create(call: Call[Any]) -> Command:
 
 def add(draft: Draft, customer: Customer) -> Struct:
     """Add a customer with a clean standing."""
-    draft.insert(STANDINGS, Standing(customer.tenant_id, customer.id, 1, 0, 0))
+    draft.insert(STANDINGS, Standing(customer.tenant_id, customer.id, 1, 0, 0, None, None))
     return draft.create(CUSTOMERS, customer)
+
+
+def owner_of(draft: Draft, owner_id: UUID) -> Customer:
+    """Return the owner that a request names, if it is there, visible and enabled."""
+    owner = draft.find(CUSTOMERS, owner_id)
+    if owner is None or not draft.principal.sees(owner.id):
+        detail = "There is no such customer."
+        raise ValidationFailed([Fault("/ownerId", "unknown_owner", detail)])
+    if owner.state_id != "ENABLED":
+        raise OwnerNotActive(f"{ids.say('customer', owner.id)} is {owner.state_id}, not ENABLED.")
+    return owner
+
+
+def prefer(draft: Draft, owner_id: UUID, **instrument: UUID | None) -> None:
+    """Make an instrument the preferred one of its kind, or none; the customer's event tells.
+
+    The command must have named the customer and its standing among its needs.
+    """
+    owner, standing = draft.find(CUSTOMERS, owner_id), draft.find(STANDINGS, owner_id)
+    if owner is None or standing is None:
+        raise LookupError("an instrument without an owner")
+    if all(getattr(standing, name) == value for name, value in instrument.items()):
+        return
+    draft.update(STANDINGS, msgspec.structs.replace(standing, **instrument))
+    draft.change(CUSTOMERS, owner, owner, "updated")
 
 
 def update(call: Call[Any]) -> Command:

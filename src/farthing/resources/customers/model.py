@@ -1,5 +1,6 @@
 """What a customer is: a person or a business whose money the platform holds."""
 
+from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from farthing.core.errors import BalanceNotZero, TransitionNotAllowed
 from farthing.core.fields import Address
 from farthing.core.machine import C, Machine, O, P, T, row
 from farthing.core.rows import ObjectRow, VersionedRow
-from farthing.core.wire import ObjectView
+from farthing.core.wire import ObjectView, View
 
 CustomerType = Literal["INDIVIDUAL", "SOLE_TRADER", "ORGANISATION", "INCORPORATED_BUSINESS"]
 CustomerState = Literal["PENDING", "ENABLED", "DISABLED", "LOCKED", "CLOSING", "TERMINATED"]
@@ -42,6 +43,15 @@ class Standing(VersionedRow, frozen=True):
 
     open_accounts: int
     token_generation: int
+    preferred_card_id: UUID | None
+    preferred_bank_account_id: UUID | None
+
+
+class PreferredInstruments(View, frozen=True, kw_only=True):
+    """What is used when a payment names no instrument."""
+
+    card_id: str | None = None
+    bank_account_id: str | None = None
 
 
 class CustomerView(ObjectView, frozen=True, kw_only=True):
@@ -52,9 +62,10 @@ class CustomerView(ObjectView, frozen=True, kw_only=True):
     email: str | None = None
     phone: str | None = None
     address: Address | None = None
+    preferred_instruments: PreferredInstruments | None = None
 
 
-def view(customer: Customer, _: Standing) -> Struct:
+def view(customer: Customer, standing: Standing) -> Struct:
     """Show a customer."""
     return CustomerView(
         id=ids.say(NOUN, customer.id),
@@ -68,6 +79,19 @@ def view(customer: Customer, _: Standing) -> Struct:
         email=customer.email,
         phone=customer.phone,
         address=customer.address,  # type: ignore[arg-type]  # kept as it is shown
+        preferred_instruments=_preferred(standing),
+    )
+
+
+def _preferred(standing: Standing) -> PreferredInstruments | None:
+    card_id, bank_account_id = standing.preferred_card_id, standing.preferred_bank_account_id
+    if card_id is None and bank_account_id is None:
+        return None
+    return PreferredInstruments(
+        card_id=None if card_id is None else ids.say("card", card_id),
+        bank_account_id=None
+        if bank_account_id is None
+        else ids.say("bank_account", bank_account_id),
     )
 
 
@@ -81,7 +105,7 @@ def refuse_own_tenant(customer: Customer, actor: Actor) -> None:
         )
 
 
-def has_no_open_accounts(_: Customer, standing: Standing) -> None:
+def has_no_open_accounts(_: datetime, __: Customer, standing: Standing) -> None:
     """Require that no account of the customer is open."""
     if standing.open_accounts:
         raise BalanceNotZero(

@@ -1,0 +1,118 @@
+"""The port to the outside: what every way of moving money can do.
+
+Nothing here happens inside a commit. A verification moves no money and may be repeated; whatever
+moves money carries the id of an order that was recorded before, so that one can ask what became
+of it.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+CardType = Literal["debit", "credit", "unknown"]
+
+
+class RailAway(Exception):
+    """The other side does not answer; whether it heard us is not known."""
+
+
+class Hidden:
+    """A text that must not be seen: not in a log, a traceback or a list of local variables."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text, to whoever says so on purpose."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "<hidden>"
+
+
+class CardDetails(Struct, frozen=True):
+    """What a card network needs to know of a card."""
+
+    number: Hidden
+    expiry: str
+    cvv: Hidden | None
+
+
+class CardVerdict(Struct, frozen=True):
+    """What the network says of a card that somebody wants to store."""
+
+    outcome: Literal["verified", "declined", "challenge"]
+    type: CardType
+    reason: str
+
+
+class Destination(Struct, frozen=True):
+    """Where a payout goes."""
+
+    country: str
+    currency: str
+    account_number: str | None
+    sort_code: str | None
+    iban: str | None
+    bic: str | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether a payout could reach it."""
+        return self.account_number is not None or self.iban is not None
+
+
+class BankVerdict(Struct, frozen=True):
+    """What the bank says of a destination."""
+
+    outcome: Literal["verified", "pending"]
+    reason: str
+
+
+class Order(Struct, frozen=True):
+    """An instruction to move money, recorded before it is sent."""
+
+    id: UUID
+    amount: int
+    currency: str
+
+
+class Outcome(Struct, frozen=True):
+    """What became of an order; unknown is an outcome too, and is asked for again."""
+
+    status: Literal["done", "refused", "challenge", "pending", "unknown"]
+    reason: str
+
+
+class Rail(ABC):
+    """A way in which money leaves and enters."""
+
+    name: str
+
+    @abstractmethod
+    async def verify_card(self, card: CardDetails) -> CardVerdict:
+        """Ask whether a card can be used."""
+
+    @abstractmethod
+    async def verify_bank_account(self, destination: Destination) -> BankVerdict:
+        """Ask whether a destination can be paid."""
+
+    @abstractmethod
+    async def charge(self, order: Order, card: CardDetails) -> Outcome:
+        """Take money from a card."""
+
+    @abstractmethod
+    async def refund(self, order: Order, charge_id: UUID) -> Outcome:
+        """Give money of an earlier charge back."""
+
+    @abstractmethod
+    async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
+        """Send money to a bank account."""
+
+    @abstractmethod
+    async def ask(self, order_id: UUID) -> Outcome:
+        """Ask what became of an order."""

@@ -1,0 +1,76 @@
+"""Which rail a process uses: the sandbox's, or one that the operator brings."""
+
+import importlib
+from uuid import UUID
+
+from farthing.config import Settings, SettingsError
+from farthing.rails.base import (
+    BankVerdict,
+    CardDetails,
+    CardVerdict,
+    Destination,
+    Order,
+    Outcome,
+    Rail,
+)
+from farthing.rails.modulus import ModulusCheck
+from farthing.rails.sandbox import SandboxRail
+
+
+def choose_rail(settings: Settings) -> Rail:
+    """Return the rail that the settings name; live takes no sandbox."""
+    if settings.rail == SandboxRail.name:
+        if settings.environment == "live":
+            raise SettingsError(
+                "FARTHING_RAIL is `sandbox`, and live moves real money. Name your rail as "
+                "`package.module:function`."
+            )
+        return SandboxRail()
+    return CheckedRail(_load(settings), ModulusCheck.load(settings))
+
+
+class CheckedRail(Rail):
+    """A rail with the modulus check before the bank is asked."""
+
+    def __init__(self, rail: Rail, check: ModulusCheck) -> None:
+        self._rail, self._check = rail, check
+        self.name = rail.name
+
+    async def verify_bank_account(self, destination: Destination) -> BankVerdict:
+        """Refuse a number that cannot exist, and ask the bank about all others."""
+        refusal = self._check.refusal(destination)
+        return refusal or await self._rail.verify_bank_account(destination)
+
+    async def verify_card(self, card: CardDetails) -> CardVerdict:
+        """Ask the rail."""
+        return await self._rail.verify_card(card)
+
+    async def charge(self, order: Order, card: CardDetails) -> Outcome:
+        """Ask the rail."""
+        return await self._rail.charge(order, card)
+
+    async def refund(self, order: Order, charge_id: UUID) -> Outcome:
+        """Ask the rail."""
+        return await self._rail.refund(order, charge_id)
+
+    async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
+        """Ask the rail."""
+        return await self._rail.pay_out(order, destination, reference)
+
+    async def ask(self, order_id: UUID) -> Outcome:
+        """Ask the rail."""
+        return await self._rail.ask(order_id)
+
+
+def _load(settings: Settings) -> Rail:
+    module, _, function = settings.rail.partition(":")
+    try:
+        rail = getattr(importlib.import_module(module), function)(settings)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError(
+            f"FARTHING_RAIL is {settings.rail}, which cannot be loaded: {error}. It must be "
+            "`package.module:function`, and the function must return a rail."
+        ) from None
+    if not isinstance(rail, Rail):
+        raise SettingsError(f"FARTHING_RAIL is {settings.rail}, which returned no rail.")
+    return rail

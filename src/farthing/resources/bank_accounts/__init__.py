@@ -1,0 +1,1 @@
+"""Bank accounts: where customers are paid out to."""

@@ -1,0 +1,1 @@
+"""Cards: how customers pay, and the vault that keeps their numbers."""

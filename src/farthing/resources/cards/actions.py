@@ -1,0 +1,196 @@
+"""What can be done with cards."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from farthing.core.actors import Actor
+from farthing.core.errors import Unavailable
+from farthing.core.ids import new_id
+from farthing.db import objects
+from farthing.db.calls import Call
+from farthing.db.commands import Command, Need
+from farthing.db.draft import Draft
+from farthing.rails.base import CardDetails, CardVerdict, Hidden, Rail, RailAway
+from farthing.resources.cards import model, vault
+from farthing.resources.cards.model import NOUN, WITHOUT_NUMBER, Card
+from farthing.resources.cards.store import CARDS
+from farthing.resources.cards.vault import NUMBERS, SIGHTINGS, NumberRow, Sighting, Vault
+from farthing.resources.challenges.actions import open_challenge
+from farthing.resources.challenges.model import Link, make_link
+from farthing.resources.customers.actions import owner_of, prefer
+from farthing.resources.customers.store import CUSTOMERS
+
+_STATES = {"verified": "ENABLED", "declined": "FAILED", "challenge": "PROCESSING"}
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """What is known of a new card before it is written: nothing here shows its number."""
+
+    card_id: UUID
+    suffix: str
+    scheme: str
+    verdict: CardVerdict
+    sealed: NumberRow
+    fingerprint: bytes
+    link: Link | None
+
+
+async def create(call: Call[Any]) -> Command:
+    """Register a card: ask the network first, then write what it said."""
+    body = call.body
+    checked = await _check(call)
+    owner_id = UUID(body.owner_id.partition("/")[2])
+
+    def decide(draft: Draft) -> Struct:
+        owner = owner_of(draft, owner_id)
+        if body.set_as_preferred:
+            prefer(draft, owner.id, preferred_card_id=checked.card_id)
+        _keep_number(draft, checked, owner.id)
+        return draft.create(CARDS, _new_card(draft, call, checked), _reason(checked.verdict))
+
+    return Command(decide, needs=objects.needs_of(CUSTOMERS, owner_id), status=201)
+
+
+def update(call: Call[Any]) -> Command:
+    """Change a card's address or labels, or make it the preferred one."""
+    given = objects.replaced(call.body, "tags", "annotations", "billing_address")
+    if "billing_address" in given:
+        given["billing_address"] = msgspec.to_builtins(given["billing_address"])
+    preferred = call.body.set_as_preferred
+
+    def decide(draft: Draft) -> Struct:
+        old = draft.require(CARDS, call.id)
+        _set_preferred(draft, old, preferred=preferred)
+        return draft.change(CARDS, old, msgspec.structs.replace(old, **given), "updated")
+
+    return Command(decide, needs=_needs(call.id))
+
+
+def move(call: Call[Any]) -> Command:
+    """Move a card to another state; a card that is gone loses its number."""
+    moving = objects.moving(call, CARDS)
+
+    def decide(draft: Draft) -> Struct | None:
+        # First, because the event shows the card as it is afterwards; a refusal undoes it all.
+        put_away(draft, draft.require(CARDS, call.id), call.body.to_state_id)
+        return moving.decide(draft)
+
+    return Command(decide, needs=_needs(call.id))
+
+
+def resolve(card_id: UUID, *, approved: bool, reason: str) -> Command:
+    """End the challenge of a card: the cardholder approved, declined, or let the time pass."""
+    target = "ENABLED" if approved else "FAILED"
+
+    def decide(draft: Draft) -> Struct:
+        old = draft.require(CARDS, card_id)
+        step = CARDS.machine.check(old.state_id, None, target, Actor.PLATFORM)
+        new = msgspec.structs.replace(old, state_id=step.target, requirements={})
+        put_away(draft, old, target)
+        return draft.change(CARDS, old, new, target.lower(), reason)
+
+    return Command(decide, needs=_needs(card_id))
+
+
+def expire(card_id: UUID) -> Command:
+    """Put a card out of use whose time has passed."""
+
+    def decide(draft: Draft) -> Struct | None:
+        old = draft.require(CARDS, card_id)
+        if old.state_id != "ENABLED" or old.expires_at > draft.now:
+            return None
+        new = msgspec.structs.replace(old, state_id="INACTIVE")
+        return draft.change(CARDS, old, new, "inactive", "The card expired.")
+
+    return Command(decide, needs=_needs(card_id))
+
+
+def put_away(draft: Draft, card: Card, target: str) -> None:
+    """Erase the number of a card that nobody will charge again, and prefer it no longer."""
+    if target in WITHOUT_NUMBER:
+        draft.remove(NUMBERS, card.id)
+        _set_preferred(draft, card, preferred=False)
+
+
+async def _check(call: Call[Any]) -> _Checked:
+    """Ask the network about a card, and seal its number."""
+    safe, rail, body = call.part(Vault), call.part(Rail), call.body
+    number, card_id = Hidden(body.card_number), new_id()
+    details = CardDetails(number, body.expiry, Hidden(body.cvv))
+    try:
+        verdict = await rail.verify_card(details)
+    except RailAway:
+        raise Unavailable("The card network does not answer. Repeat in a moment.") from None
+    await safe.refresh()
+    tenant_id = call.principal.tenant_id
+    return _Checked(
+        card_id,
+        vault.suffix_of(number),
+        vault.scheme_of(number.reveal()) or "",
+        verdict,
+        safe.seal(tenant_id, card_id, number),
+        safe.fingerprint(number),
+        make_link(tenant_id) if verdict.outcome == "challenge" else None,
+    )
+
+
+def _new_card(draft: Draft, call: Call[Any], checked: _Checked) -> Card:
+    body, requirements = call.body, {}
+    if checked.link is not None:
+        lifetime = timedelta(minutes=call.settings.challenge_minutes)
+        open_challenge(draft, checked.link, NOUN, checked.card_id, lifetime)
+        requirements = {"threeDSecure": call.settings.base_url + checked.link.path}
+    return Card(
+        tenant_id=draft.tenant_id,
+        id=checked.card_id,
+        version=1,
+        created_at=draft.now,
+        updated_at=draft.now,
+        state_id=_STATES[checked.verdict.outcome],
+        tags=body.tags or [],
+        annotations=body.annotations or {},
+        owner_id=UUID(body.owner_id.partition("/")[2]),
+        suffix=checked.suffix,
+        expiry=body.expiry,
+        expires_at=model.end_of(body.expiry),
+        scheme=checked.scheme,
+        type=checked.verdict.type,
+        storage_type=body.storage_type,
+        used=False,
+        billing_address=msgspec.to_builtins(body.billing_address),
+        requirements=requirements,
+    )
+
+
+def _keep_number(draft: Draft, checked: _Checked, owner_id: UUID) -> None:
+    sighting = Sighting(draft.tenant_id, checked.fingerprint, checked.card_id, owner_id, draft.now)
+    draft.append(SIGHTINGS, sighting)
+    if _STATES[checked.verdict.outcome] not in WITHOUT_NUMBER:
+        draft.insert(NUMBERS, checked.sealed)
+
+
+def _reason(verdict: CardVerdict) -> str:
+    said = {"verified": "verified", "declined": "declined", "challenge": "approval wanted"}
+    because = f" ({verdict.reason})" if verdict.reason else ""
+    return f"The network said: {said[verdict.outcome]}{because}."
+
+
+def _set_preferred(draft: Draft, card: Card, *, preferred: bool | None) -> None:
+    (standing,) = draft.beside(CARDS, card)
+    if preferred:
+        prefer(draft, card.owner_id, preferred_card_id=card.id)
+    elif preferred is False and standing.preferred_card_id == card.id:
+        prefer(draft, card.owner_id, preferred_card_id=None)
+
+
+def _needs(card_id: UUID) -> list[Need]:
+    def follow(card: Card) -> list[Need]:
+        return objects.needs_of(CUSTOMERS, card.owner_id)
+
+    return [Need(NUMBERS, card_id), Need(CARDS, card_id, follow)]

@@ -1,0 +1,1 @@
+"""Challenges: questions to a cardholder, behind a link that works once."""
