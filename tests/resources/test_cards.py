@@ -198,6 +198,21 @@ async def test_one_card_at_most_is_preferred(tenant: "Tenant") -> None:
     assert "preferredInstruments" not in customer
 
 
+async def test_a_card_that_is_gone_is_never_preferred(tenant: "Tenant") -> None:
+    owner = await tenant.new_customer()
+    declined = await create(tenant, owner, cardNumber="4000000000000002", setAsPreferred=True)
+    assert declined.json()["setAsPreferred"] is False
+    closed = await card(tenant, owner=owner)
+    await tenant.call("PATCH", f"/v1/cards/{closed}/state", {"toStateId": "CLOSED"})
+    for gone in (declined.json()["id"], closed):
+        answer = await tenant.call("PATCH", f"/v1/cards/{gone}", {"setAsPreferred": True})
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (
+            422,
+            "/setAsPreferred",
+        )
+    assert "preferredInstruments" not in (await tenant.call("GET", f"/v1/customers/{owner}")).json()
+
+
 async def test_an_update_changes_address_and_labels(tenant: "Tenant") -> None:
     made = await card(tenant, tags=["old"], annotations={"a": "1"})
     address = {"street": "High Street", "countryISO": "FR"}

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core.actors import Actor
-from farthing.core.errors import Unavailable
+from farthing.core.errors import Fault, Unavailable, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -49,7 +49,7 @@ async def create(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         owner = owner_of(draft, owner_id)
-        if body.set_as_preferred:
+        if body.set_as_preferred and _STATES[checked.verdict.outcome] not in WITHOUT_NUMBER:
             prefer(draft, owner.id, preferred_card_id=checked.card_id)
         _keep_number(draft, checked, owner.id)
         return draft.create(CARDS, _new_card(draft, call, checked), _reason(checked.verdict))
@@ -183,6 +183,9 @@ def _reason(verdict: CardVerdict) -> str:
 
 def _set_preferred(draft: Draft, card: Card, *, preferred: bool | None) -> None:
     (standing,) = draft.beside(CARDS, card)
+    if preferred and card.state_id in WITHOUT_NUMBER:
+        detail = f"A card that is {card.state_id} cannot be the preferred one."
+        raise ValidationFailed([Fault("/setAsPreferred", "invalid_value", detail)])
     if preferred:
         prefer(draft, card.owner_id, preferred_card_id=card.id)
     elif preferred is False and standing.preferred_card_id == card.id:
