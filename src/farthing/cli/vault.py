@@ -31,7 +31,6 @@ _BATCH: Final = 256
 _SETTLE_SECONDS: Final = REFRESH_SECONDS + 5
 _PAUSE_SECONDS: Final = 0.5
 
-_OLDER: Final = "SELECT id FROM vault.keys WHERE purpose = 'numbers' AND id <> $1"
 _COUNT: Final = "SELECT count(*) FROM vault.numbers WHERE key_id = ANY($1)"
 _NEXT: Final = """
 SELECT tenant_id, id FROM vault.numbers WHERE key_id = $1 AND (tenant_id, id) > ($2, $3)
@@ -147,9 +146,9 @@ class _Rotation:
         return True
 
     async def _look_at_keys(self) -> None:
+        # Only keys that we have read: one that is newer still belongs to a rotation beside this.
         await self._vault.refresh(at_once=True)
-        records = await self._fetch(_OLDER, self._vault.current_key)
-        self._older = {record["id"] for record in records}
+        self._older = self._vault.older_keys
 
     async def _count(self) -> int:
         return int((await self._fetch(_COUNT, list(self._older)))[0]["count"])

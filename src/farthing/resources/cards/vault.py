@@ -199,6 +199,11 @@ class Vault:
         """The key under which numbers are sealed now."""
         return self._current
 
+    @property
+    def older_keys(self) -> set[UUID]:
+        """The keys that this process knows, and under which no number is sealed any more."""
+        return set(self._ciphers) - {self._current}
+
     def _unwrap(self, row: KeyRow) -> bytes:
         try:
             return self._master_key.unwrap(row.wrapped, row.purpose)
