@@ -33,7 +33,7 @@ from farthing.http import edge
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Hidden, Rail
-from farthing.resources.cards import actions, store, vault
+from farthing.resources.cards import actions, store
 from farthing.resources.cards.vault import NUMBERS, NumberRow, Vault
 
 if TYPE_CHECKING:
@@ -190,8 +190,10 @@ SABOTAGES: dict[str, Callable[[Service, pytest.MonkeyPatch], None]] = {
     "cipher": lambda service, patch: patch.setattr(
         vault_of(service), "_ciphers", defaultdict(lambda: SimpleNamespace(encrypt=len))
     ),
-    "HMAC": lambda _, patch: patch.setattr(
-        vault, "HMAC", lambda *_: SimpleNamespace(update=math.sqrt)
+    "HMAC": lambda service, patch: patch.setattr(
+        vault_of(service),
+        "_fingerprints",
+        SimpleNamespace(copy=lambda: SimpleNamespace(update=math.sqrt)),
     ),
     "rail": lambda service, patch: patch.setattr(service.parts[Rail], "verify_card", len),
     "decision": lambda _, patch: patch.setattr(actions, "_keep_number", math.sqrt),

@@ -4,6 +4,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from farthing.core import ids
 
@@ -43,18 +44,19 @@ class Principal(Struct, frozen=True):
     tenant_id: UUID
     grant: Grant
     customer_id: UUID | None = None
+    # How history and idempotency records name this principal.
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        owner = self.customer_id
+        name = self.grant.value if owner is None else ids.say("customer", owner)
+        # Once, because every request asks for it many times.
+        force_setattr(self, "name", name)
 
     @property
     def actor(self) -> Actor:
         """The actor in whose name this principal changes things."""
         return ACTOR_OF_GRANT[self.grant]
-
-    @property
-    def name(self) -> str:
-        """How history and idempotency records name this principal."""
-        if self.customer_id is not None:
-            return ids.say("customer", self.customer_id)
-        return self.grant.value
 
     def sees(self, owner_id: UUID) -> bool:
         """Tell whether an object of this owner exists for this principal."""

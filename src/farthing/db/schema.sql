@@ -290,10 +290,8 @@ CREATE TABLE vault.numbers (
     version bigint NOT NULL,
     key_id uuid NOT NULL,
     sealed bytea NOT NULL,
-    PRIMARY KEY (tenant_id, id),
-    FOREIGN KEY (tenant_id, id) REFERENCES cards
+    PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX numbers_by_key ON vault.numbers (key_id, tenant_id, id);
 
 -- Which cards have the same number. Nothing here tells which number, not even four digits of it.
 CREATE TABLE vault.sightings (

@@ -25,9 +25,12 @@ CHECKS: Final = (
     Check(
         "Every card that may be charged again has its number, and no other card has one.",
         """
-        SELECT c.tenant_id, c.id AS card_id, c.state_id FROM cards AS c
-        LEFT JOIN vault.numbers AS n ON n.tenant_id = c.tenant_id AND n.id = c.id
-        WHERE (n.id IS NULL) <> (c.used OR c.state_id IN ('FAILED', 'CLOSED'))
+        SELECT coalesce(c.tenant_id, n.tenant_id) AS tenant_id, coalesce(c.id, n.id) AS card_id,
+               c.state_id
+        FROM cards AS c
+        FULL JOIN vault.numbers AS n ON n.tenant_id = c.tenant_id AND n.id = c.id
+        WHERE c.id IS NULL
+           OR (n.id IS NULL) <> (c.used OR c.state_id IN ('FAILED', 'CLOSED'))
         """,
     ),
 )
