@@ -148,6 +148,7 @@ class Batch:
         except Problem as problem:
             return Answer(problem.status, problem.encode(context.request_id))
         except Exception:
+            # Whatever it is, it is this command's own fault, and its neighbours are not to suffer.
             log.exception("command_failed", request_id=context.request_id)
             return InternalError()
         self._merge(draft)

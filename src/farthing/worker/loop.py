@@ -45,6 +45,7 @@ async def _repeat(duty: Duty, stop: asyncio.Event) -> None:
         except AWAY as error:
             log.warning("database_away", duty=duty.name, error=repr(error))
         except Exception:
+            # A fault in one duty must not end the others; the next round tries again.
             log.exception("duty_failed", duty=duty.name)
         try:
             async with asyncio.timeout(duty.every.total_seconds()):
