@@ -6,6 +6,7 @@ of it.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
@@ -74,18 +75,61 @@ class BankVerdict(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True):
-    """An instruction to move money, recorded before it is sent."""
+    """An instruction to move money, recorded before it is sent.
 
+    A rail carries out an order of one id once, however often it is sent.
+    """
+
+    tenant_id: UUID
     id: UUID
     amount: int
     currency: str
 
 
 class Outcome(Struct, frozen=True):
-    """What became of an order; unknown is an outcome too, and is asked for again."""
+    """What became of an order.
 
-    status: Literal["done", "refused", "challenge", "pending", "unknown"]
+    `pending`: the rail has it and will tell later. `unknown`: nobody can say, and it is asked for
+    again. `unheard`: the rail never got it, so that it is safe to send it again.
+    """
+
+    status: Literal["done", "refused", "challenge", "pending", "unknown", "unheard"]
+    reason: str = ""
+
+
+class Arrival(Struct, frozen=True):
+    """Money that somebody sent to us."""
+
+    tenant_id: UUID
+    id: UUID
+    amount: int
+    currency: str
+    reference: str
+    payer: str
+
+
+class Dispute(Struct, frozen=True):
+    """A payer wants the money of an order back; without an amount, all of it."""
+
+    tenant_id: UUID
+    id: UUID
+    order_id: UUID
+    amount: int | None
     reason: str
+
+
+class DisputeEnd(Struct, frozen=True):
+    """A dispute is decided: this much is lost, nothing if it was won."""
+
+    tenant_id: UUID
+    id: UUID
+    order_id: UUID
+    lost: int | None
+    reason: str
+
+
+# What a rail tells by itself; `id` tells a repetition from something new.
+News = Arrival | Dispute | DisputeEnd
 
 
 class Rail(ABC):
@@ -102,17 +146,33 @@ class Rail(ABC):
         """Ask whether a destination can be paid."""
 
     @abstractmethod
-    async def charge(self, order: Order, card: CardDetails) -> Outcome:
-        """Take money from a card."""
+    async def charge(self, order: Order, card: CardDetails, *, approved: bool) -> Outcome:
+        """Take money from a card; `approved` once the cardholder has passed a challenge."""
 
     @abstractmethod
-    async def refund(self, order: Order, charge_id: UUID) -> Outcome:
-        """Give money of an earlier charge back."""
+    async def refund(self, order: Order, paid_by: UUID) -> Outcome:
+        """Give money back that came in by an earlier order or arrival."""
 
     @abstractmethod
     async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
         """Send money to a bank account."""
 
     @abstractmethod
-    async def ask(self, order_id: UUID) -> Outcome:
+    async def recall(self, order: Order) -> bool:
+        """Stop an order; true only if it is certain that it is not and will not be done."""
+
+    @abstractmethod
+    async def ask(self, order: Order) -> Outcome:
         """Ask what became of an order."""
+
+    @abstractmethod
+    async def receiving(self, currency: str) -> Destination | None:
+        """Return where transfers to us are to be sent; None if we take none in this currency."""
+
+    @abstractmethod
+    async def news(self) -> Sequence[News]:
+        """Return what happened outside and was not acknowledged yet, oldest first."""
+
+    @abstractmethod
+    async def heard(self, news: News) -> None:
+        """Acknowledge: it is in the books and need not be told again."""

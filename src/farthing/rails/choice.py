@@ -1,6 +1,7 @@
 """Which rail a process uses: the sandbox's, or one that the operator brings."""
 
 import importlib
+from collections.abc import Sequence
 from uuid import UUID
 
 from farthing.config import Settings, SettingsError
@@ -9,6 +10,7 @@ from farthing.rails.base import (
     CardDetails,
     CardVerdict,
     Destination,
+    News,
     Order,
     Outcome,
     Rail,
@@ -45,21 +47,37 @@ class CheckedRail(Rail):
         """Ask the rail."""
         return await self._rail.verify_card(card)
 
-    async def charge(self, order: Order, card: CardDetails) -> Outcome:
+    async def charge(self, order: Order, card: CardDetails, *, approved: bool) -> Outcome:
         """Ask the rail."""
-        return await self._rail.charge(order, card)
+        return await self._rail.charge(order, card, approved=approved)
 
-    async def refund(self, order: Order, charge_id: UUID) -> Outcome:
+    async def refund(self, order: Order, paid_by: UUID) -> Outcome:
         """Ask the rail."""
-        return await self._rail.refund(order, charge_id)
+        return await self._rail.refund(order, paid_by)
 
     async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
         """Ask the rail."""
         return await self._rail.pay_out(order, destination, reference)
 
-    async def ask(self, order_id: UUID) -> Outcome:
+    async def recall(self, order: Order) -> bool:
         """Ask the rail."""
-        return await self._rail.ask(order_id)
+        return await self._rail.recall(order)
+
+    async def ask(self, order: Order) -> Outcome:
+        """Ask the rail."""
+        return await self._rail.ask(order)
+
+    async def receiving(self, currency: str) -> Destination | None:
+        """Ask the rail."""
+        return await self._rail.receiving(currency)
+
+    async def news(self) -> Sequence[News]:
+        """Ask the rail."""
+        return await self._rail.news()
+
+    async def heard(self, news: News) -> None:
+        """Tell the rail."""
+        await self._rail.heard(news)
 
 
 def _load(settings: Settings) -> Rail:

@@ -3,6 +3,7 @@
 The tables below are what the rail does and what the documentation shows.
 """
 
+from collections.abc import Sequence
 from typing import Final, Literal
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from farthing.rails.base import (
     CardType,
     CardVerdict,
     Destination,
+    News,
     Order,
     Outcome,
     Rail,
@@ -129,16 +131,16 @@ class SandboxRail(Rail):
         found = _SORT_CODES.get(_sort_code(destination), _ANY_SORT_CODE)
         return BankVerdict(found.verification, found.reason)
 
-    async def charge(self, order: Order, card: CardDetails) -> Outcome:
+    async def charge(self, order: Order, card: CardDetails, *, approved: bool) -> Outcome:
         """Charge as the table says."""
-        del order
+        del order, approved
         found = _CARDS.get(card.number.reveal(), _ANY_CARD)
         return Outcome(found.charge, found.reason)
 
-    async def refund(self, order: Order, charge_id: UUID) -> Outcome:
+    async def refund(self, order: Order, paid_by: UUID) -> Outcome:
         """Refund whatever is asked."""
-        del order, charge_id
-        return Outcome("done", "")
+        del order, paid_by
+        return Outcome("done")
 
     async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
         """Pay out as the table says."""
@@ -146,10 +148,29 @@ class SandboxRail(Rail):
         found = _SORT_CODES.get(_sort_code(destination), _ANY_SORT_CODE)
         return Outcome(found.payout, found.reason)
 
-    async def ask(self, order_id: UUID) -> Outcome:
+    async def recall(self, order: Order) -> bool:
+        """Say that it is too late."""
+        del order
+        return False
+
+    async def ask(self, order: Order) -> Outcome:
         """Say that nobody knows."""
-        del order_id
+        del order
         return Outcome("unknown", "no_answer")
+
+    async def receiving(self, currency: str) -> Destination | None:
+        """Return the account of the sandbox."""
+        return Destination(
+            "GB", currency, "31926819", "108800", "GB94BARC10201530093459", "BARCGB22"
+        )
+
+    async def news(self) -> Sequence[News]:
+        """Tell nothing."""
+        return ()
+
+    async def heard(self, news: News) -> None:
+        """Take note."""
+        del news
 
 
 def _sort_code(destination: Destination) -> str:
