@@ -15,6 +15,8 @@ from farthing.ledger.checks import LEDGER_CHECKS
 from farthing.resources.access import api as access
 from farthing.resources.accounts import api as accounts
 from farthing.resources.accounts import store as accounts_store
+from farthing.resources.arrivals import api as arrivals
+from farthing.resources.arrivals import store as arrivals_store
 from farthing.resources.bank_accounts import api as bank_accounts
 from farthing.resources.bank_accounts import store as bank_accounts_store
 from farthing.resources.cards import actions as cards_actions
@@ -22,14 +24,27 @@ from farthing.resources.cards import api as cards
 from farthing.resources.cards import store as cards_store
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
+from farthing.resources.orders import api as orders
+from farthing.resources.orders import store as orders_store
+from farthing.resources.payments import api as payments
+from farthing.resources.settlements import actions as settlements_actions
+from farthing.resources.settlements import api as settlements
+from farthing.resources.settlements import store as settlements_store
+from farthing.resources.transactions import api as transactions
+from farthing.resources.transactions import store as transactions_store
 
 # The operations of each noun, the table of its objects, and what must hold of them.
 RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], ...]] = (
-    (customers, customers_store.CUSTOMERS, ()),
+    (customers, customers_store.CUSTOMERS, customers_store.CHECKS),
     (access, None, ()),
     (bank_accounts, bank_accounts_store.BANK_ACCOUNTS, ()),
-    (cards, cards_store.CARDS, cards_store.CHECKS),
+    (cards, cards_store.CARDS, ()),
     (accounts, accounts_store.ACCOUNTS, accounts_store.CHECKS),
+    (payments, None, ()),
+    (transactions, transactions_store.TRANSACTIONS, transactions_store.CHECKS),
+    (orders, None, orders_store.CHECKS),
+    (arrivals, None, arrivals_store.CHECKS),
+    (settlements, None, settlements_store.CHECKS),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(
@@ -54,4 +69,7 @@ class Challenged:
     resolve: Callable[..., Command]
 
 
-CHALLENGED: Final = {"card": Challenged(cards_store.describe, cards_actions.resolve)}
+CHALLENGED: Final = {
+    "card": Challenged(cards_store.describe, cards_actions.resolve),
+    "transaction": Challenged(settlements_store.describe, settlements_actions.resolve),
+}

@@ -100,6 +100,16 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     challenge_minutes: Annotated[
         int, _setting("How long the link to a challenge page is good."), Meta(ge=1, le=24 * 60)
     ] = 15
+    transfer_days: Annotated[
+        int,
+        _setting("How long an inbound transaction waits for its bank transfer before it fails."),
+        Meta(ge=1, le=365),
+    ] = 30
+    rail_seconds: Annotated[
+        int,
+        _setting("How long a rail may take for an answer before its outcome counts as unknown."),
+        Meta(ge=1, le=50),
+    ] = 30
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         _setting("The least severe line that is logged."),

@@ -58,6 +58,6 @@ class Principal(Struct, frozen=True):
         """The actor in whose name this principal changes things."""
         return ACTOR_OF_GRANT[self.grant]
 
-    def sees(self, owner_id: UUID) -> bool:
-        """Tell whether an object of this owner exists for this principal."""
-        return self.grant is not Grant.CUSTOMER_TOKEN or owner_id == self.customer_id
+    def sees(self, *owners: UUID) -> bool:
+        """Tell whether an object of these owners exists for this principal."""
+        return self.grant is not Grant.CUSTOMER_TOKEN or self.customer_id in owners

@@ -39,6 +39,15 @@ Amount = Annotated[
         examples=["1000"],
     ),
 ]
+# What can be paid: an amount that is not nothing.
+Payable = Annotated[
+    str,
+    _pattern(
+        "^[1-9][0-9]{0,17}$",
+        "a string of at most 18 digits, the amount in the smallest unit and not 0, such as 1000",
+        examples=["1000"],
+    ),
+]
 CurrencyISO = Annotated[
     str, _one_of(CURRENCIES, "a currency of ISO 4217 in capitals, such as GBP", examples=["GBP"])
 ]

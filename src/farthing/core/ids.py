@@ -11,6 +11,9 @@ UUID_PATTERN: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 # The operator belongs to no tenant; its credentials live under this one.
 HOUSE: Final = UUID(int=0)
 
+# What an object is called in a path, where that is another word than in its identifier.
+_PATH_NAMES: Final = {"transaction": "tx"}
+
 _UUID: Final = re.compile(UUID_PATTERN)
 
 
@@ -22,6 +25,16 @@ def new_id() -> UUID:
 def say(noun: str, identifier: UUID) -> str:
     """Write an identifier as it stands on the wire."""
     return f"{noun}/{identifier}"
+
+
+def in_path(noun: str) -> str:
+    """Return the word before the slash of an identifier that stands in a path."""
+    return _PATH_NAMES.get(noun, noun)
+
+
+def take(text: str) -> UUID:
+    """Return the UUID of an identifier whose form was checked before."""
+    return UUID(text.partition("/")[2])
 
 
 def read(noun: str, text: str) -> UUID | None:

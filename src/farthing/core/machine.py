@@ -1,7 +1,7 @@
 """State machines are data: a table of rows, and the one check that reads it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -16,23 +16,45 @@ P: Final = Actor.PLATFORM
 # What must hold before a row may be taken: it gets the time, the object and the rows kept beside
 # it, and raises the Problem that says why not.
 Condition = Callable[..., None]
+# What a row does beyond changing the state; its docstring says it to the reader of the table.
+Effect = Callable[..., Any]
 
 
 class Transition(Struct, frozen=True):
-    """One row of a machine: from where, to where, who may, why, and on what condition."""
+    """One row of a machine: from where, to where, who may, why, on what condition, with what."""
 
     source: str
     target: str
     who: frozenset[Actor]
     why: str
     needs: Condition | None = None
+    effect: Effect | None = None
+
+    @property
+    def condition(self) -> str | None:
+        """What must hold, in words."""
+        return _first_line(self.needs)
+
+    @property
+    def consequence(self) -> str | None:
+        """What it does beyond changing the state, in words."""
+        return _first_line(self.effect)
+
+
+def _first_line(function: Callable[..., Any] | None) -> str | None:
+    return None if function is None else (function.__doc__ or "").strip().partition("\n")[0]
 
 
 def row(
-    source: str, target: str, who: Iterable[Actor], why: str, needs: Condition | None = None
+    source: str,
+    target: str,
+    who: Iterable[Actor],
+    why: str,
+    needs: Condition | None = None,
+    effect: Effect | None = None,
 ) -> Transition:
     """Write one row."""
-    return Transition(source, target, frozenset(who), why, needs)
+    return Transition(source, target, frozenset(who), why, needs, effect)
 
 
 class Machine(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """Money: integers in the smallest unit, never a float."""
 
+from decimal import Decimal
 from typing import Final
 
 from iso4217 import Currency
@@ -10,6 +11,16 @@ AMOUNT_PATTERN: Final = "^(0|[1-9][0-9]{0,17})$"
 CURRENCIES: Final = frozenset(
     currency.code for currency in Currency if currency.exponent is not None
 )
+
+
+def decimals(currency: str) -> int:
+    """Return how many decimals the major unit of a currency has."""
+    return Currency(currency).exponent or 0
+
+
+def say_major(amount: int, currency: str) -> str:
+    """Write an amount for people: in the major unit, with its currency."""
+    return f"{Decimal(amount).scaleb(-decimals(currency)):f} {currency}"
 
 
 def say_amount(amount: int) -> str:

@@ -38,6 +38,8 @@ class Operation:
     body: type[Struct] | None = None
     query: type[Struct] | None = None
     answer: type[Struct] | None = None
+    # What comes back instead where the query asks for something else.
+    other_answer: type[Struct] | None = None
     raises: tuple[type[Problem], ...] = ()
     body_example: Mapping[str, Any] | None = None
     # The answer holds a credential: what idempotency keeps of it is sealed.

@@ -32,6 +32,10 @@ class ObjectRow(VersionedRow, frozen=True):
         """Return the customer whose object this is."""
         raise NotImplementedError
 
+    def owners(self) -> tuple[UUID, ...]:
+        """Return every customer for whom the object exists."""
+        return (self.owner(),)
+
     def unresolved(self) -> dict[str, str]:
         """Return what has to be resolved before anybody can move the object."""
         return {}

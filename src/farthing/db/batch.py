@@ -77,6 +77,10 @@ class Batch:
         await self._write()
         return outcomes
 
+    def written(self, table: Table[Any]) -> list[Any]:
+        """Return the rows of a table that the batch added or changed, as they are now."""
+        return [row for (owner, _), row in self._changed.items() if owner is table]
+
     async def _recall(self, contexts: Iterable[Context]) -> None:
         asked = [
             (context.principal.name, context.idempotency.key)
@@ -151,7 +155,8 @@ class Batch:
             # Whatever it is, it is this command's own fault, and its neighbours are not to suffer.
             log.exception("command_failed", request_id=context.request_id)
             return InternalError()
-        self._merge(draft)
+        if not command.rehearsal:
+            self._merge(draft)
         return Answer(command.status, b"" if view is None else msgspec.json.encode(view))
 
     def _merge(self, draft: Draft) -> None:

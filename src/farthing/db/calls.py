@@ -28,6 +28,8 @@ class Call(Generic[B]):
     parts: Parts = field(default_factory=dict)
     # Filters by annotation have names of the caller's choosing, so they stand apart.
     annotations: tuple[tuple[str, str], ...] = ()
+    # The query of an operation that takes a body too.
+    query: Any = None
 
     def part(self, kind: Callable[..., P]) -> P:
         """Return the part of the process that has this type."""

@@ -107,6 +107,8 @@ class Command:
     decide: Callable[[Any], Struct | None]
     needs: Sequence[Need] = ()
     status: int = 200
+    # Decides on the locked rows like any other, and then nothing of it is written.
+    rehearsal: bool = False
 
 
 # Decides nothing and is not remembered: it only asks whether a request is a repeat. It goes with a

@@ -10,7 +10,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
@@ -21,6 +21,7 @@ from farthing.core.errors import IdempotencyInProgress, InternalError, Problem, 
 from farthing.db.batch import Batch, Outcome
 from farthing.db.commands import PEEK, Answer, Command, Context
 from farthing.db.pool import Pool, is_away
+from farthing.db.tables import Table
 
 # The database asks to try the whole transaction again.
 _AGAIN: Final = (
@@ -35,6 +36,7 @@ _MOST_ANSWERED: Final = 50_000
 # The tenant, the principal and the key of a request.
 _Claim = tuple[UUID, str, str]
 Preparation = Callable[[], Awaitable[Command]]
+Listener = Callable[[Sequence[Any]], None]
 
 log = structlog.get_logger()
 
@@ -74,7 +76,15 @@ class Committer:
         # Only a hint that spares questions to the outside; the truth is in the database.
         self._answered_keys: set[_Claim] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._listeners: dict[Table[Any], Listener] = {}
         self.waiting = 0
+
+    def listen(self, table: Table[Any], listener: Listener) -> None:
+        """Tell somebody of every row of a table that this process has written, once it is durable.
+
+        Only a hint that spares waiting: whoever listens must find the rows by itself too.
+        """
+        self._listeners[table] = listener
 
     async def submit(self, context: Context, command: Command | Preparation) -> Answer:
         """Queue a command and wait for its answer; raise the Problem that prevented one.
@@ -215,7 +225,12 @@ class Committer:
         self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]]
     ) -> list[Outcome]:
         async with self._pool.acquire() as connection, connection.transaction():
-            return await Batch(connection, tenant_id, self._clock()).run(submissions)
+            batch = Batch(connection, tenant_id, self._clock())
+            outcomes = await batch.run(submissions)
+        for table, listener in self._listeners.items():
+            if rows := batch.written(table):
+                listener(rows)
+        return outcomes
 
 
 def _claim(context: Context) -> _Claim | None:

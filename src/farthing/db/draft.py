@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Raw, Struct
 
-from farthing.core.actors import Principal
+from farthing.core.actors import Actor, Principal
 from farthing.core.errors import NotFound
 from farthing.core.rows import ObjectRow, VersionedRow
 from farthing.db.commands import EVENTS, HISTORY, Context, EventRow, HistoryRow, RowKey, Rows
@@ -55,7 +55,7 @@ class Draft:
     def require(self, table: ObjectTable[Obj], row_id: UUID) -> Obj:
         """Return an object that the caller may see; any other does not exist."""
         row = self.find(table, row_id)
-        if row is None or not self.principal.sees(row.owner()):
+        if row is None or not self.principal.sees(*row.owners()):
             raise NotFound(f"There is no such {table.noun}.")
         return row
 
@@ -94,13 +94,35 @@ class Draft:
         self, table: ObjectTable[Obj], old: Obj, new: Obj, what: str, reason: str | None = None
     ) -> Struct:
         """Change an object, with its event, and with its history if the state is another."""
-        newer = self.update(table, msgspec.structs.replace(new, updated_at=self.now))
         if new.state_id != old.state_id:
-            self._record_step(table, newer, old.state_id, reason)
+            return self.step(table, old, new, what, reason)
+        newer = self.update(table, msgspec.structs.replace(new, updated_at=self.now))
+        return self._record_event(table, newer, what)
+
+    def step(
+        self,
+        table: ObjectTable[Obj],
+        old: Obj,
+        new: Obj,
+        what: str,
+        reason: str | None = None,
+        actor: Actor | None = None,
+    ) -> Struct:
+        """Take a step of the object's machine, with history and event.
+
+        The actor is the caller's, unless the platform goes on by itself.
+        """
+        newer = self.update(table, msgspec.structs.replace(new, updated_at=self.now))
+        self._record_step(table, newer, old.state_id, reason, actor)
         return self._record_event(table, newer, what)
 
     def _record_step(
-        self, table: ObjectTable[Obj], row: Obj, source: str | None, reason: str | None
+        self,
+        table: ObjectTable[Obj],
+        row: Obj,
+        source: str | None,
+        reason: str | None,
+        actor: Actor | None = None,
     ) -> None:
         step = HistoryRow(
             tenant_id=row.tenant_id,
@@ -109,7 +131,7 @@ class Draft:
             machine=table.noun,
             source=source,
             target=row.state_id,
-            actor=self.principal.actor.value,
+            actor=(actor or self.principal.actor).value,
             principal=self.principal.name,
             reason=reason,
             request_id=self._context.request_id,

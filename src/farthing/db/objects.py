@@ -1,7 +1,7 @@
 """What every object can do by the same pattern: be read, listed, updated and moved."""
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -35,23 +35,39 @@ _CONDITIONS: Final = {
 }
 
 
+# What a query says beside which objects are wanted.
+_NO_FILTERS: Final = frozenset({"limit", "include"})
+
+
 async def fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, Struct]:
     """Read one object that the caller may see, with its view."""
     sql = f"{table.select_sql} WHERE tenant_id = $1 AND id = $2"
     record = await call.pool.fetchrow(sql, call.principal.tenant_id, call.id)
     row = None if record is None else table.read(record)
-    if row is None or not call.principal.sees(row.owner()):
+    if row is None or not call.principal.sees(*row.owners()):
         raise NotFound(f"There is no such {table.noun}.")
     beside = await _beside(call, table, [row])
     return row, table.view(row, *beside[row.id])
 
 
+async def fetch_many(
+    call: Call[Any], table: ObjectTable[Any], keys: Iterable[UUID]
+) -> dict[UUID, Struct]:
+    """Read those of these objects that the caller may see, each with its view."""
+    sql = f"{table.select_sql} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
+    records = await call.pool.fetch(sql, call.principal.tenant_id, list(keys))
+    rows = [table.read(record) for record in records]
+    seen = [row for row in rows if call.principal.sees(*row.owners())]
+    beside = await _beside(call, table, seen)
+    return {row.id: table.view(row, *beside[row.id]) for row in seen}
+
+
 async def fetch_page(
-    call: Call[Any], table: ObjectTable[Obj], owner_column: str = "owner_id"
-) -> tuple[list[Struct], str | None]:
-    """Read one page of a collection, newest first, and the cursor of the next page."""
+    call: Call[Any], table: ObjectTable[Obj], owner_columns: Sequence[str] = ("owner_id",)
+) -> tuple[list[Obj], list[Struct], str | None]:
+    """Read one page of a collection, newest first: rows, views, the cursor of the next page."""
     query: ListQuery = call.body
-    conditions, values = _conditions(call, owner_column)
+    conditions, values = _conditions(call, owner_columns)
     sql = (
         f"{table.select_sql} WHERE {' AND '.join(conditions)} "
         f"ORDER BY id DESC LIMIT {query.limit + 1}"
@@ -60,7 +76,7 @@ async def fetch_page(
     shown = rows[: query.limit]
     beside = await _beside(call, table, shown)
     cursor = _say_cursor(shown[-1].id) if len(rows) > len(shown) else None
-    return [table.view(row, *beside[row.id]) for row in shown], cursor
+    return shown, [table.view(row, *beside[row.id]) for row in shown], cursor
 
 
 async def fetch_transitions(call: Call[Any], table: ObjectTable[Obj]) -> TransitionsView:
@@ -74,7 +90,7 @@ async def fetch_transitions(call: Call[Any], table: ObjectTable[Obj]) -> Transit
         if step.source == row.state_id and actor in step.who and not row.unresolved()
     ]
     return TransitionsView(
-        state_id=row.state_id, history=[_step(record) for record in records], possible=possible
+        state_id=row.state_id, history=[show_step(record) for record in records], possible=possible
     )
 
 
@@ -114,27 +130,29 @@ def moving(
 
     def decide(draft: Draft) -> Struct:
         old = draft.require(table, call.id)
-        _refuse_unresolved(table.noun, old)
+        refuse_unresolved(table.noun, old)
         actor = draft.principal.actor
         step = table.machine.check(old.state_id, body.from_state_id, body.to_state_id, actor)
         if step.needs is not None:
             step.needs(draft.now, old, *draft.beside(table, old))
-        tags = list(dict.fromkeys([*old.tags, *(body.tags or ())]))
-        annotations = {**old.annotations, **(body.annotations or {})}
-        refuse_too_many(tags, annotations)
         new = msgspec.structs.replace(
-            old,
-            state_id=step.target,
-            tags=tags,
-            annotations=annotations,
-            **changes(old, step.target),
+            old, state_id=step.target, **merged_labels(old, body), **changes(old, step.target)
         )
         return draft.change(table, old, new, step.target.lower(), body.reason)
 
     return Command(decide, needs=needs_of(table, call.id))
 
 
-def _refuse_unresolved(noun: str, row: ObjectRow) -> None:
+def merged_labels(row: ObjectRow, body: Any) -> dict[str, Any]:
+    """Return the labels of an object united with those that a move brings."""
+    tags = list(dict.fromkeys([*row.tags, *(body.tags or ())]))
+    annotations = {**row.annotations, **(body.annotations or {})}
+    refuse_too_many(tags, annotations)
+    return {"tags": tags, "annotations": annotations}
+
+
+def refuse_unresolved(noun: str, row: ObjectRow) -> None:
+    """Keep an object where it is while something has to be resolved first."""
     if open_ones := row.unresolved():
         raise RequirementsUnresolved(
             f"The {noun} stays in {row.state_id} until its requirements are resolved: "
@@ -161,7 +179,7 @@ def replaced(body: Struct, *fields: str) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _conditions(call: Call[Any], owner_column: str) -> tuple[list[str], list[Any]]:
+def _conditions(call: Call[Any], owner_columns: Sequence[str]) -> tuple[list[str], list[Any]]:
     conditions: list[str] = ["tenant_id = $1"]
     values: list[Any] = [call.principal.tenant_id]
 
@@ -169,11 +187,14 @@ def _conditions(call: Call[Any], owner_column: str) -> tuple[list[str], list[Any
         values.append(value)
         conditions.append(condition.format(f"${len(values)}"))
 
+    owned = " OR ".join(f"{column} = {{0}}" for column in owner_columns)
     if call.principal.grant is Grant.CUSTOMER_TOKEN:
-        add(f"{owner_column} = {{}}", call.principal.customer_id)
+        add(f"({owned})", call.principal.customer_id)
     for name in call.body.__struct_fields__:
         value = getattr(call.body, name)
-        if value is not None and name != "limit":
+        if name == "owner_id" and value is not None:
+            add(f"({owned})", _value(name, value))
+        elif value is not None and name not in _NO_FILTERS:
             add(_CONDITIONS.get(name, f"{name} = {{}}"), _value(name, value))
     for name, value in call.annotations:
         add("annotations <> '{{}}' AND annotations @> {}", {name: value})
@@ -209,7 +230,8 @@ async def _beside(
     return found
 
 
-def _step(record: Any) -> StepView:
+def show_step(record: Any) -> StepView:
+    """Show a step of an object's history."""
     return StepView(
         from_state_id=record["source"],
         to_state_id=record["target"],

@@ -1,5 +1,7 @@
 """The operations that every object has by the same pattern."""
 
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +14,14 @@ from farthing.db.calls import Call
 from farthing.db.tables import ObjectTable
 
 
+@dataclass(frozen=True)
+class Include:
+    """What a query can ask for beside an object: the query of a single one, and what adds it."""
+
+    query: type[Struct]
+    add: Callable[[Call[Any], Sequence[Any], Sequence[Struct]], Awaitable[Sequence[Struct]]]
+
+
 def reading(
     table: ObjectTable[Any],
     *,
@@ -20,18 +30,22 @@ def reading(
     query: type[ListQuery],
     page: type[Page],
     view: type[Struct],
-    owner_column: str = "owner_id",
+    owner_columns: Sequence[str] = ("owner_id",),
+    include: Include | None = None,
 ) -> tuple[Operation, ...]:
     """Return the three ways to read: the collection, one object, and its history."""
     plural = path.rpartition("/")[2]
     name = table.noun.replace("_", " ")
 
     async def read_page(call: Call[Any]) -> Struct:
-        results, cursor = await objects.fetch_page(call, table, owner_column)
+        rows, results, cursor = await objects.fetch_page(call, table, owner_columns)
+        if include is not None:
+            results = list(await include.add(call, rows, results))
         return page(results=results, next_cursor=cursor)  # type: ignore[call-arg]  # each page has results
 
     async def read_one(call: Call[Any]) -> Struct:
-        return (await objects.fetch(call, table))[1]
+        row, view = await objects.fetch(call, table)
+        return view if include is None else (await include.add(call, [row], [view]))[0]
 
     async def read_transitions(call: Call[Any]) -> Struct:
         return await objects.fetch_transitions(call, table)
@@ -55,6 +69,7 @@ def reading(
             who=who,
             read=read_one,
             noun=table.noun,
+            query=None if include is None else include.query,
             answer=view,
         ),
         Operation(

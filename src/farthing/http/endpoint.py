@@ -48,6 +48,9 @@ class Endpoint:
         body, key = None, None
         if operation.writes:
             body, key = await self._take_body(operation, scope, headers, receive, shown)
+        if getattr(query, "dry_run", False):
+            # What changes nothing is not remembered either.
+            key = None
         call = Call(
             self.service.pool,
             self.service.settings,
@@ -56,6 +59,7 @@ class Endpoint:
             object_id,
             self.service.parts,
             annotations,
+            query,
         )
         context = Context(principal, scope["state"]["request_id"], key)
         await send_answer(send, await self._answer(operation, call, context))

@@ -32,6 +32,7 @@ MOST_KEY: Final = 255
 MOST_DIGITS: Final = 9
 
 _ANNOTATION: Final = "annotation."
+_BOOLEANS: Final = {"true": True, "false": False}
 
 
 def read_headers(scope: Scope) -> Headers:
@@ -109,39 +110,37 @@ def _in_query(pointer: str) -> str:
 
 def _parse(schema: type[Struct], given: dict[str, Any], faults: list[Fault]) -> Struct | None:
     try:
-        return validation.parse(schema, _numbers(schema, given))
+        return validation.parse(schema, _typed(schema, given))
     except ValidationFailed as failed:
         faults.extend(failed.faults)
         return None
 
 
-def _numbers(schema: type[Struct], given: dict[str, Any]) -> dict[str, Any]:
-    """Read as numbers what the schema wants as numbers: a query has only text."""
-    numbers = _number_names(schema)
-    return {
-        name: int(value) if name in numbers and _is_number(value) else value
-        for name, value in given.items()
-    }
+def _typed(schema: type[Struct], given: dict[str, Any]) -> dict[str, Any]:
+    """Read as numbers, and as true or false, what the schema wants so: a query has only text."""
+    kinds = _kinds(schema)
+    return {name: _read(kinds.get(name), value) for name, value in given.items()}
+
+
+def _read(kind: type[shape.Type] | None, text: str) -> Any:
+    if kind is shape.IntType and text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS:
+        return int(text)
+    return _BOOLEANS.get(text, text) if kind is shape.BoolType else text
 
 
 @functools.cache
-def _number_names(schema: type[Struct]) -> frozenset[str]:
-    info = cast("shape.StructType", shape.type_info(schema))
-    return frozenset(
-        field.encode_name
-        for field in info.fields
-        if isinstance(field.type, shape.IntType)
-        or (isinstance(field.type, shape.Metadata) and isinstance(field.type.type, shape.IntType))
-    )
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+def _kinds(schema: type[Struct]) -> dict[str, type[shape.Type]]:
+    fields = cast("shape.StructType", shape.type_info(schema)).fields
+    plain = {
+        field.encode_name: field.type.type if isinstance(field.type, shape.Metadata) else field.type
+        for field in fields
+    }
+    return {name: type(kind) for name, kind in plain.items()}
 
 
 def parse_id(operation: Operation, text: str) -> Any:
     """Read the identifier in the path."""
-    noun = operation.noun or ""
+    noun = ids.in_path(operation.noun or "")
     identifier = ids.read(noun, text)
     if identifier is None:
         raise MalformedId(

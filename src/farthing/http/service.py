@@ -14,6 +14,7 @@ from farthing.http.metrics import Metrics
 from farthing.rails.base import Rail
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
+from farthing.resources.settlements.api import Teller
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,14 @@ class Service:
         vault = Vault(pool, committer, LocalMasterKey(master_key))
         await vault.open()
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
-        parts: Parts = {Rail: choose_rail(settings), Vault: vault}
+        rail = choose_rail(settings)
+        teller = Teller(settings, pool, committer, vault, rail, clock)
+        parts: Parts = {Rail: rail, Vault: vault, Teller: teller}
         return cls(settings, pool, committer, fingerprint_key, clock, parts)
 
     async def stop(self) -> None:
-        """Answer what was taken, then disconnect."""
+        """Answer what was taken, hear what rails say to it, then disconnect."""
+        await self.committer.close()
+        await self.parts[Teller].idle()
         await self.committer.close()
         await self.pool.close()

@@ -52,6 +52,7 @@ class StepDescription(View, frozen=True, kw_only=True):
     who: list[str]
     why: str
     condition: str | None = None
+    effect: str | None = None
 
 
 class MachineView(View, frozen=True, kw_only=True):
@@ -140,7 +141,8 @@ def describe(machine: Machine) -> MachineView:
                 to_state_id=row.target,
                 who=sorted(row.who),
                 why=row.why,
-                condition=None if row.needs is None else (row.needs.__doc__ or "").strip(),
+                condition=row.condition,
+                effect=row.consequence,
             )
             for row in machine.table
         ],

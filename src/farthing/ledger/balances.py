@@ -6,7 +6,9 @@ from uuid import UUID, uuid5
 from farthing.core.rows import VersionedRow
 from farthing.db.tables import Table
 
-Place = Literal["platform", "outside"]
+# Where an account is: a customer's on the platform, the outside world, or the place of a tenant
+# for money that nobody could place, which like the outside may be below zero.
+Place = Literal["platform", "outside", "suspense"]
 
 # The counters that an entry can change, in the order of the columns.
 COUNTERS: Final = (

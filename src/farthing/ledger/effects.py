@@ -132,6 +132,14 @@ def charge_back(payer: UUID, payee: UUID, amount: int) -> Posting:
     )
 
 
+def restore(payer: UUID, payee: UUID, amount: int) -> Posting:
+    """Take an adjustment back that the outside did not carry out."""
+    return Posting(
+        "restore",
+        (Leg(account_id=payer, complete=-amount), Leg(account_id=payee, complete=amount)),
+    )
+
+
 def adjust(payer: UUID, payee: UUID, amount: int) -> Posting:
     """Return a part of a completed payment from the payee to the payer."""
     return Posting(

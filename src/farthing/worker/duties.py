@@ -18,6 +18,9 @@ from farthing.resources.cards import store as cards
 from farthing.resources.cards.actions import expire
 from farthing.resources.challenges import store as challenges
 from farthing.resources.challenges.actions import end_challenge
+from farthing.resources.settlements.actions import expire as expire_transaction
+from farthing.resources.settlements.api import Teller
+from farthing.resources.transactions import store as transactions
 
 _BEAT: Final = """
 INSERT INTO heartbeats (process_id, seen_at) VALUES ($1, now())
@@ -46,7 +49,12 @@ class Duty:
 
 
 def duties(
-    settings: Settings, pool: Pool, committer: Committer, clock: Clock, process_id: UUID
+    settings: Settings,
+    pool: Pool,
+    committer: Committer,
+    clock: Clock,
+    process_id: UUID,
+    teller: Teller,
 ) -> tuple[Duty, ...]:
     """List everything that the worker does."""
 
@@ -72,9 +80,16 @@ def duties(
             command = end_challenge(one.id, "expired", resolve)
             await committer.submit(platform(one.tenant_id), command)
 
+    async def expire_transactions() -> None:
+        for tenant_id, key in await transactions.find_expired(pool, clock(), _MOST_AT_ONCE):
+            await committer.submit(platform(tenant_id), expire_transaction(key))
+
     return (
         Duty("heartbeat", timedelta(seconds=5), beat),
         Duty("expire cards", timedelta(minutes=1), expire_cards),
         Duty("expire challenges", timedelta(seconds=15), expire_challenges),
+        Duty("see to orders", timedelta(seconds=2), teller.see_to_due_orders),
+        Duty("hear the news of rails", timedelta(seconds=2), teller.hear_news),
+        Duty("expire transactions", timedelta(minutes=1), expire_transactions),
         Duty("forget what has expired", timedelta(minutes=1), forget),
     )

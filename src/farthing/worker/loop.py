@@ -11,6 +11,9 @@ from farthing.core.ids import new_id
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import AWAY, open_pool
+from farthing.rails.choice import choose_rail
+from farthing.resources.cards.vault import LocalMasterKey, Vault
+from farthing.resources.settlements.api import Teller
 from farthing.worker.duties import Duty, duties
 
 log = structlog.get_logger()
@@ -25,7 +28,12 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
     try:
         await require_current(pool)
         log.info("worker_started")
-        await run_duties(duties(settings, pool, Committer(pool), clock, new_id()), stop)
+        committer = Committer(pool, clock=clock)
+        vault = Vault(pool, committer, LocalMasterKey(settings.require_master_key()))
+        await vault.open()
+        teller = Teller(settings, pool, committer, vault, choose_rail(settings), clock)
+        await run_duties(duties(settings, pool, committer, clock, new_id(), teller), stop)
+        await teller.idle()
     finally:
         await pool.close()
     log.info("worker_stopped")

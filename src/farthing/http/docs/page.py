@@ -165,7 +165,7 @@ def _states(section: Section, machine: Machine) -> Html:
             element("code", step.from_state_id),
             element("code", step.to_state_id),
             words.actors(step.who),
-            inline(f"{step.why} {step.condition or ''}".strip()),
+            inline(" ".join(filter(None, (step.why, step.condition, step.effect)))),
         )
         for step in describe_machine(machine).transitions
     ]

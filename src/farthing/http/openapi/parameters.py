@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+from farthing.core import ids
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
 from farthing.core.operation import Operation
@@ -59,7 +60,7 @@ def fictitious_id(noun: str) -> str:
 def _path(operation: Operation) -> Iterator[Schema]:
     if "{id}" not in operation.path:
         return
-    noun = operation.noun or ""
+    noun = ids.in_path(operation.noun or "")
     yield {
         "name": "id",
         "in": "path",

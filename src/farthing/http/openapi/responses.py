@@ -54,7 +54,10 @@ def _success(operation: Operation, known: Schemas, example: Any) -> Schema:
         "headers": _headers(names),
     }
     if operation.answer is not None:
-        media: Schema = {"schema": known.answer(operation.answer)}
+        schema = known.answer(operation.answer)
+        if operation.other_answer is not None:
+            schema = {"anyOf": [schema, known.answer(operation.other_answer)]}
+        media: Schema = {"schema": schema}
         if example is not None:
             media["example"] = example
         success["content"] = {"application/json": media}

@@ -85,10 +85,12 @@ def actors(who: Iterable[str]) -> str:
 
 def machine_table(machine: MachineView) -> str:
     """Write a machine as a table in Markdown."""
-    lines = ["| from | to | who may | what it means | condition |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {step.from_state_id} | {step.to_state_id} | {actors(step.who)} | {step.why} "
-        f"| {step.condition or ''} |"
-        for step in machine.transitions
-    ]
+    has_effects = any(step.effect for step in machine.transitions)
+    names = ["from", "to", "who may", "what it means", "condition"]
+    names += ["what happens to the money"] if has_effects else []
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+    for step in machine.transitions:
+        cells = [step.from_state_id, step.to_state_id, actors(step.who), step.why]
+        cells += [step.condition or "", *([step.effect or ""] if has_effects else [])]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -6,15 +6,17 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
+from farthing.core.errors import AccountNotActive, Fault, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
-from farthing.ledger.balances import BALANCES, Balance
-from farthing.resources.accounts.model import Account
+from farthing.ledger.balances import BALANCES, Balance, Place
+from farthing.resources.accounts.model import NOUN, Account, Labels, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
-from farthing.resources.customers.actions import owner_of
+from farthing.resources.customers.actions import owner_of, require_active
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 
 
@@ -25,25 +27,45 @@ def create(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         owner = owner_of(draft, owner_id)
-        account = Account(
-            tenant_id=draft.tenant_id,
-            id=new_id(),
-            version=1,
-            created_at=draft.now,
-            updated_at=draft.now,
-            state_id=ACCOUNTS.machine.initial,
-            tags=body.tags or [],
-            annotations=body.annotations or {},
-            owner_id=owner.id,
-            currency=body.currency_iso,
-        )
-        draft.insert(
-            BALANCES, Balance.empty(draft.tenant_id, account.id, account.currency, "platform")
-        )
-        _count_accounts(draft, owner.id, 1)
-        return draft.create(ACCOUNTS, account)
+        account = _new_account(draft, new_id(), owner.id, body.currency_iso, body)
+        return _open(draft, account, "platform")
 
     return Command(decide, needs=objects.needs_of(CUSTOMERS, owner_id), status=201)
+
+
+def open_suspense(draft: Draft, currency: str) -> Account:
+    """Return the tenant's account for money that nobody could place, made at its first use."""
+    account_id = suspense_account(draft.tenant_id, currency)
+    found = draft.find(ACCOUNTS, account_id)
+    if found is None:
+        # The tenant is a customer itself, of the same id.
+        labels = Labels(tags=["suspense"], annotations=None)
+        found = _new_account(draft, account_id, draft.tenant_id, currency, labels)
+        _open(draft, found, "suspense")
+    return found
+
+
+def _new_account(
+    draft: Draft, account_id: UUID, owner_id: UUID, currency: str, labels: Any
+) -> Account:
+    return Account(
+        tenant_id=draft.tenant_id,
+        id=account_id,
+        version=1,
+        created_at=draft.now,
+        updated_at=draft.now,
+        state_id=ACCOUNTS.machine.initial,
+        tags=labels.tags or [],
+        annotations=labels.annotations or {},
+        owner_id=owner_id,
+        currency=currency,
+    )
+
+
+def _open(draft: Draft, account: Account, place: Place) -> Struct:
+    draft.insert(BALANCES, Balance.empty(draft.tenant_id, account.id, account.currency, place))
+    _count_accounts(draft, account.owner_id, 1)
+    return draft.create(ACCOUNTS, account)
 
 
 def update(call: Call[Any]) -> Command:
@@ -68,6 +90,34 @@ def move(call: Call[Any]) -> Command:
 
     needs = [Need(ACCOUNTS, call.id, follow), *objects.needs_of(ACCOUNTS, call.id)]
     return Command(decide, needs=needs)
+
+
+def account_of(draft: Draft, account_id: UUID, pointer: str) -> Account:
+    """Return an account that a payment names, if it is there, visible, and in use."""
+    account = draft.find(ACCOUNTS, account_id)
+    if account is None or not draft.principal.sees(account.owner_id):
+        raise ValidationFailed([Fault(pointer, "unknown_account", "There is no such account.")])
+    refuse_inactive(draft, account_id)
+    require_active(draft, account.owner_id)
+    return account
+
+
+def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
+    """Let no money move through an account that is not in use; the outside always is."""
+    for account_id in account_ids:
+        account = draft.find(ACCOUNTS, account_id)
+        if account is not None and account.state_id != "ENABLED":
+            name = ids.say(NOUN, account.id)
+            raise AccountNotActive(f"{name} is {account.state_id}, not ENABLED.")
+
+
+def needs_of_side(account_id: UUID) -> list[Need]:
+    """Name an account, what it holds, and the standing of its owner."""
+
+    def follow(account: Account) -> list[Need]:
+        return [Need(STANDINGS, account.owner_id)]
+
+    return [Need(ACCOUNTS, account_id, follow), Need(BALANCES, account_id)]
 
 
 def _count_accounts(draft: Draft, owner_id: UUID, difference: int) -> None:

@@ -1,8 +1,8 @@
 """What an account is: a place of one currency where a customer's money is held."""
 
 from datetime import datetime
-from typing import Final, Literal
-from uuid import UUID
+from typing import Any, Final, Literal
+from uuid import UUID, uuid5
 
 from msgspec import Struct, field
 
@@ -13,7 +13,7 @@ from farthing.core.fields import CurrencyISO
 from farthing.core.machine import Machine, O, P, T, row
 from farthing.core.money import say_amount
 from farthing.core.rows import ObjectRow
-from farthing.core.wire import ObjectView
+from farthing.core.wire import ObjectView, View
 from farthing.ledger.balances import Balance
 
 AccountState = Literal["PENDING", "ENABLED", "DISABLED", "CLOSED"]
@@ -65,6 +65,53 @@ def view(account: Account, balance: Balance) -> Struct:
         disputed_debits=say_amount(balance.disputed_debits),
         withheld_balance=say_amount(balance.withheld),
     )
+
+
+class EntryView(View, frozen=True, kw_only=True):
+    """One change of what an account holds; an amount that it leaves alone is not shown."""
+
+    account_id: str
+    number: int
+    effect: str
+    complete_balance: str | None = None
+    incomplete_credits: str | None = None
+    incomplete_debits: str | None = None
+    disputed_credits: str | None = None
+    disputed_debits: str | None = None
+    withheld_balance: str | None = None
+    created_at: str
+
+
+def show_entry(entry: Any) -> EntryView:
+    """Show an entry of an account."""
+
+    def said(amount: int) -> str | None:
+        return say_amount(amount) if amount else None
+
+    return EntryView(
+        account_id=ids.say(NOUN, entry.account_id),
+        number=entry.number,
+        effect=entry.effect,
+        complete_balance=said(entry.complete),
+        incomplete_credits=said(entry.incomplete_credits),
+        incomplete_debits=said(entry.incomplete_debits),
+        disputed_credits=said(entry.disputed_credits),
+        disputed_debits=said(entry.disputed_debits),
+        withheld_balance=said(entry.withheld),
+        created_at=say_time(entry.created_at),
+    )
+
+
+class Labels(Struct, frozen=True):
+    """What an object carries that nobody but its owner understands."""
+
+    tags: list[str] | None
+    annotations: dict[str, str] | None
+
+
+def suspense_account(tenant_id: UUID, currency: str) -> UUID:
+    """Return the account in which a tenant keeps money that nobody could place."""
+    return uuid5(tenant_id, f"suspense/{currency}")
 
 
 def holds_nothing(_: datetime, __: Account, balance: Balance) -> None:

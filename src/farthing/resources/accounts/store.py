@@ -18,7 +18,7 @@ CHECKS: Final = (
         """
         SELECT coalesce(a.tenant_id, b.tenant_id) AS tenant_id, coalesce(a.id, b.id) AS account_id
         FROM accounts AS a
-        FULL JOIN (SELECT * FROM balances WHERE place = 'platform') AS b
+        FULL JOIN (SELECT * FROM balances WHERE place <> 'outside') AS b
             ON b.tenant_id = a.tenant_id AND b.id = a.id
         WHERE a.id IS NULL OR b.id IS NULL OR a.currency <> b.currency
         """,

@@ -8,8 +8,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.actors import Actor
-from farthing.core.errors import Fault, Unavailable, ValidationFailed
+from farthing.core.errors import Fault, InstrumentNotUsable, Unavailable, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -96,6 +97,30 @@ def resolve(card_id: UUID, *, approved: bool, reason: str) -> Command:
         return draft.change(CARDS, old, new, target.lower(), reason)
 
     return Command(decide, needs=_needs(card_id))
+
+
+def require_usable(draft: Draft, card: Card) -> None:
+    """Refuse a card that cannot be charged now."""
+    if card.state_id != "ENABLED" or card.used or card.expires_at <= draft.now:
+        why = "was used" if card.used else "has expired" if card.expires_at <= draft.now else None
+        raise InstrumentNotUsable(
+            f"{ids.say(NOUN, card.id)} {why or f'is {card.state_id}, not ENABLED'}."
+        )
+
+
+def use(draft: Draft, card: Card) -> None:
+    """Note that a card is about to be charged; one that is for one use is used thereby."""
+    require_usable(draft, card)
+    if card.storage_type == "ONE_TIME_USE":
+        new = msgspec.structs.replace(card, state_id="INACTIVE", used=True)
+        reason = "The card was for one use, and it is used."
+        draft.step(CARDS, card, new, "inactive", reason, Actor.PLATFORM)
+
+
+def erase_used(draft: Draft, card: Card) -> None:
+    """Erase the number of a card that was for one use, now that its charge has ended."""
+    if card.used:
+        draft.remove(NUMBERS, card.id)
 
 
 def expire(card_id: UUID) -> Command:

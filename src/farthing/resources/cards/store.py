@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from farthing.db.checks import Check
 from farthing.db.pool import Pool
 from farthing.db.tables import Beside, ObjectTable
 from farthing.resources.cards import model
@@ -19,20 +18,6 @@ CARDS: Final = ObjectTable(
     machine=model.MACHINE,
     view=model.view,
     beside=(Beside(STANDINGS, of=lambda card: card.owner_id),),
-)
-
-CHECKS: Final = (
-    Check(
-        "Every card that may be charged again has its number, and no other card has one.",
-        """
-        SELECT coalesce(c.tenant_id, n.tenant_id) AS tenant_id, coalesce(c.id, n.id) AS card_id,
-               c.state_id
-        FROM cards AS c
-        FULL JOIN vault.numbers AS n ON n.tenant_id = c.tenant_id AND n.id = c.id
-        WHERE c.id IS NULL
-           OR (n.id IS NULL) <> (c.used OR c.state_id IN ('FAILED', 'CLOSED'))
-        """,
-    ),
 )
 
 _EXPIRED: Final = """

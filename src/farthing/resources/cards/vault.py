@@ -183,6 +183,20 @@ class Vault:
         bound_to = row.tenant_id.bytes + row.id.bytes
         return _decrypt(self._ciphers[row.key_id], row.sealed, bound_to)
 
+    async def find_number(self, tenant_id: UUID, card_id: UUID) -> Hidden | None:
+        """Return the number of a card, if there is one."""
+        async with self._pool.acquire() as connection, connection.transaction(readonly=True):
+            await connection.execute(f"SET LOCAL ROLE {ROLE}")
+            record = await connection.fetchrow(
+                f"{NUMBERS.select_sql} WHERE tenant_id = $1 AND id = $2", tenant_id, card_id
+            )
+        if record is None:
+            return None
+        row = NUMBERS.read(record)
+        # Another process may have made a key since this one has looked.
+        await self.refresh(at_once=row.key_id not in self._ciphers)
+        return self.reveal(row)
+
     def reseal(self, row: NumberRow) -> NumberRow:
         """Encrypt a number anew under the current key."""
         fresh = self.seal(row.tenant_id, row.id, self.reveal(row))

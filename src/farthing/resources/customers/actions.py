@@ -14,7 +14,7 @@ from farthing.db.calls import Call
 from farthing.db.commands import Command
 from farthing.db.draft import Draft
 from farthing.resources.customers import model
-from farthing.resources.customers.model import Customer, Standing
+from farthing.resources.customers.model import ACTIVE, Customer, Standing
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 
 
@@ -45,7 +45,9 @@ def create(call: Call[Any]) -> Command:
 
 def add(draft: Draft, customer: Customer) -> Struct:
     """Add a customer with a clean standing."""
-    draft.insert(STANDINGS, Standing(customer.tenant_id, customer.id, 1, 0, 0, None, None))
+    active = customer.state_id == ACTIVE
+    standing = Standing(customer.tenant_id, customer.id, 1, 0, 0, None, None, active)
+    draft.insert(STANDINGS, standing)
     return draft.create(CUSTOMERS, customer)
 
 
@@ -55,9 +57,17 @@ def owner_of(draft: Draft, owner_id: UUID) -> Customer:
     if owner is None or not draft.principal.sees(owner.id):
         detail = "There is no such customer."
         raise ValidationFailed([Fault("/ownerId", "unknown_owner", detail)])
-    if owner.state_id != "ENABLED":
-        raise OwnerNotActive(f"{ids.say('customer', owner.id)} is {owner.state_id}, not ENABLED.")
+    if owner.state_id != ACTIVE:
+        raise OwnerNotActive(f"{ids.say('customer', owner.id)} is {owner.state_id}, not {ACTIVE}.")
     return owner
+
+
+def require_active(draft: Draft, customer_id: UUID) -> Standing:
+    """Return the standing of a customer whose money may move; refuse any other."""
+    standing = draft.find(STANDINGS, customer_id)
+    if standing is None or not standing.active:
+        raise OwnerNotActive(f"{ids.say('customer', customer_id)} is not {ACTIVE}.")
+    return standing
 
 
 def prefer(draft: Draft, owner_id: UUID, **instrument: UUID | None) -> None:
@@ -94,6 +104,10 @@ def move(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct | None:
         model.refuse_own_tenant(draft.require(CUSTOMERS, call.id), draft.principal.actor)
+        standing = draft.find(STANDINGS, call.id)
+        active = call.body.to_state_id == ACTIVE
+        if standing is not None and standing.active != active:
+            draft.update(STANDINGS, msgspec.structs.replace(standing, active=active))
         return moving.decide(draft)
 
     return Command(decide, needs=moving.needs)

@@ -109,6 +109,6 @@ OPERATIONS: Final = (
         query=CustomerQuery,
         page=CustomerPage,
         view=CustomerView,
-        owner_column="id",
+        owner_columns=("id",),
     ),
 )

@@ -20,6 +20,9 @@ CustomerState = Literal["PENDING", "ENABLED", "DISABLED", "LOCKED", "CLOSING", "
 
 NOUN: Final = "customer"
 
+# In this state a customer's money may move.
+ACTIVE: Final = "ENABLED"
+
 # Whoever is in one of these states may hold access tokens.
 MAY_SIGN_IN: Final = frozenset({"PENDING", "ENABLED", "CLOSING"})
 
@@ -45,6 +48,8 @@ class Standing(VersionedRow, frozen=True):
     token_generation: int
     preferred_card_id: UUID | None
     preferred_bank_account_id: UUID | None
+    # Whether the customer's money may move: a copy of its state, narrow enough for every payment.
+    active: bool
 
 
 class PreferredInstruments(View, frozen=True, kw_only=True):

@@ -1,0 +1,62 @@
+"""The course of one payment through the books: where its money is, and what takes it further.
+
+Each step is a pure function that returns the postings and where the money is afterwards. A step
+that is already behind it returns nothing to post.
+"""
+
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+from farthing.ledger import effects
+from farthing.ledger.effects import Posting
+
+Where = Literal["nowhere", "reserved", "withheld", "complete"]
+Progress = tuple[tuple[Posting, ...], Where]
+
+
+class Course(Struct, frozen=True):
+    """A payment as the books see it."""
+
+    payer: UUID
+    payee: UUID
+    amount: int
+    where: str
+
+
+def reserve(course: Course) -> Progress:
+    """Announce the payment, unless its money is further on."""
+    if course.where == "nowhere":
+        return (effects.reserve(course.payer, course.payee, course.amount),), "reserved"
+    return (), course.where  # type: ignore[return-value]  # the database holds no other
+
+
+def withhold(course: Course) -> Progress:
+    """Complete the payment, and keep the money from the payee for now."""
+    if course.where == "withheld":
+        return (), "withheld"
+    kept = effects.withhold(course.payee, course.amount)
+    return (*complete(course)[0], kept), "withheld"
+
+
+def complete(course: Course) -> Progress:
+    """Complete the payment, from wherever its money is."""
+    payer, payee, amount = course.payer, course.payee, course.amount
+    ways = {
+        "nowhere": effects.move(payer, payee, amount),
+        "reserved": effects.effect(payer, payee, amount),
+        "withheld": effects.let_go(payee, amount),
+    }
+    return (ways[course.where],), "complete"
+
+
+def give_up(course: Course) -> Progress:
+    """Undo whatever is announced, or bring back what is withheld."""
+    payer, payee, amount = course.payer, course.payee, course.amount
+    ways: dict[str, tuple[Posting, ...]] = {
+        "nowhere": (),
+        "reserved": (effects.release(payer, payee, amount),),
+        "withheld": (effects.let_go(payee, amount), effects.adjust(payer, payee, amount)),
+    }
+    return ways[course.where], "nowhere"

@@ -1,0 +1,1 @@
+"""Arrivals: money that comes from outside, and where it belongs."""

@@ -1,0 +1,7 @@
+"""How arrivals are spoken of: rails tell them, so that the API has no operation for them."""
+
+from typing import Final
+
+from farthing.core.operation import Operation
+
+OPERATIONS: Final[tuple[Operation, ...]] = ()

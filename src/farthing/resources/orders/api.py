@@ -1,0 +1,7 @@
+"""How orders are spoken of: to rails only, so that the API has no operation for them."""
+
+from typing import Final
+
+from farthing.core.operation import Operation
+
+OPERATIONS: Final[tuple[Operation, ...]] = ()

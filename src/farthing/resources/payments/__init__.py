@@ -1,0 +1,1 @@
+"""Payments: how transactions come to be, into the platform, out of it, and within."""

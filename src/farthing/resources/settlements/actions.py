@@ -1,0 +1,250 @@
+"""What follows from what rails and cardholders say; the platform does it, in one commit each."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from farthing.core import ids
+from farthing.core.actors import Actor
+from farthing.core.errors import AmountExceedsRemaining
+from farthing.db.commands import Command, Need
+from farthing.db.draft import Draft
+from farthing.ledger import effects
+from farthing.ledger.postings import post
+from farthing.rails.base import Outcome
+from farthing.resources.arrivals.actions import into_suspense, needs_of_suspense
+from farthing.resources.bank_accounts.model import BankAccount
+from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
+from farthing.resources.cards.actions import erase_used
+from farthing.resources.cards.model import Card
+from farthing.resources.cards.store import CARDS
+from farthing.resources.cards.vault import NUMBERS
+from farthing.resources.challenges.actions import open_challenge
+from farthing.resources.challenges.model import Link
+from farthing.resources.orders import actions as orders
+from farthing.resources.orders.model import OrderRow, Status
+from farthing.resources.orders.store import ORDERS
+from farthing.resources.settlements.model import said
+from farthing.resources.transactions import model
+from farthing.resources.transactions.actions import needs_of, order_of, resume, take
+from farthing.resources.transactions.model import FINAL, MACHINE, UNDER_WAY, Transaction
+from farthing.resources.transactions.store import TRANSACTIONS
+
+
+class Claimed(Struct, frozen=True):
+    """An order that this process sees to, with all that the rail must be told."""
+
+    order: OrderRow
+    tx: Transaction
+    card: Card | None
+    bank_account: BankAccount | None
+
+
+class Asked(Struct, frozen=True):
+    """A question to the cardholder, ready in case that the rail wants one."""
+
+    link: Link
+    url: str
+    lifetime: timedelta
+
+
+def claim(order: OrderRow, claimed: list[Claimed]) -> Command:
+    """Take an order to see to it: it is then in `claimed`, unless it has to wait."""
+
+    def decide(draft: Draft) -> None:
+        claimed.clear()
+        tx, found = _both(draft, order)
+        if not orders.is_due(draft, found):
+            return
+        if found.attempts == 0 and found.kind != "refund":
+            if tx.state_id not in UNDER_WAY:
+                orders.rest(draft, found, "waiting")
+                return
+            if MACHINE.find(tx.state_id, "PROCESSING", Actor.PLATFORM):
+                tx = take(draft, tx, "PROCESSING")
+                found = _both(draft, order)[1]
+        key, by_card = tx.instrument_id, tx.method == "card"
+        card = draft.find(CARDS, key) if key and by_card else None
+        bank_account = draft.find(BANK_ACCOUNTS, key) if key and not by_card else None
+        claimed.append(Claimed(orders.claim(draft, found), tx, card, bank_account))
+
+    return Command(decide, needs=_needs(order))
+
+
+def record(order: OrderRow, outcome: Outcome, rail: str, asked: Asked) -> Command:
+    """Write down what became of an order, and let its transaction go on."""
+
+    def decide(draft: Draft) -> None:
+        tx, found = _both(draft, order)
+        if found.status in {"done", "refused"}:
+            return
+        if outcome.status in {"done", "refused"}:
+            orders.rest(draft, found, outcome.status, outcome.reason)
+            _erase_number(draft, tx, found)
+            end = _end_refund if found.kind == "refund" else _end_payment
+            end(draft, tx, found, outcome, rail)
+        elif found.kind == "refund":
+            orders.put_off(draft, found, _still(outcome), outcome.reason)
+        elif tx.state_id not in FINAL:
+            _wait(draft, tx, outcome, asked)
+
+    needs = [*_needs(order), *needs_of_suspense(order.tenant_id, rail, order.currency)]
+    return Command(decide, needs=needs)
+
+
+def resolve(transaction_id: UUID, *, approved: bool, reason: str) -> Command:
+    """End the challenge of a transaction: the cardholder approved, declined, or let it pass."""
+
+    def decide(draft: Draft) -> Struct:
+        tx = draft.require(TRANSACTIONS, transaction_id)
+        order = order_of(draft, tx)
+        if order is None:
+            raise LookupError("a challenge without an order")
+        if approved:
+            orders.wake(draft, order, "approved")
+            free = msgspec.structs.replace(tx, requirements={})
+            return draft.change(TRANSACTIONS, tx, free, "updated", reason)
+        orders.rest(draft, order, "refused", reason)
+        _erase_number(draft, tx, order)
+        return model.view(resume(draft, tx, reason, requirements={}))
+
+    return Command(decide, needs=_needs_of(transaction_id))
+
+
+def open_dispute(transaction_id: UUID, amount: int | None, reason: str) -> Command:
+    """Set aside what a payer disputes: at most what is left, and by default all of it."""
+
+    def decide(draft: Draft) -> Struct:
+        tx = draft.require(TRANSACTIONS, transaction_id)
+        MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
+        disputed = tx.left if amount is None else amount
+        if not 0 < disputed <= tx.left:
+            raise AmountExceedsRemaining(f"The dispute is over {disputed}, and {tx.left} is left.")
+        return model.view(take(draft, tx, "DISPUTED", amount=disputed, reason=reason))
+
+    return Command(decide, needs=needs_of(transaction_id))
+
+
+def end_dispute(transaction_id: UUID, lost: int | None, reason: str) -> Command:
+    """End a dispute: this much is lost, 0 if it was won, and by default all of it."""
+
+    def decide(draft: Draft) -> Struct:
+        tx = draft.require(TRANSACTIONS, transaction_id)
+        amount = tx.disputed if lost is None else lost
+        if amount > tx.disputed:
+            raise AmountExceedsRemaining(f"{amount} is lost, but {tx.disputed} was disputed.")
+        target = "ADJUSTED" if amount or tx.adjusted else "EFFECTED"
+        return model.view(take(draft, tx, target, amount=amount, reason=reason))
+
+    return Command(decide, needs=needs_of(transaction_id))
+
+
+def expire(transaction_id: UUID) -> Command:
+    """Fail a transaction whose bank transfer did not come in time."""
+
+    def decide(draft: Draft) -> Struct | None:
+        tx = draft.require(TRANSACTIONS, transaction_id)
+        is_late = tx.expires_at is not None and tx.expires_at <= draft.now
+        if tx.state_id != MACHINE.initial or tx.settled or not is_late:
+            return None
+        return model.view(take(draft, tx, "FAILED", reason="No transfer came in time."))
+
+    return Command(decide, needs=needs_of(transaction_id))
+
+
+def _end_payment(
+    draft: Draft, tx: Transaction, order: OrderRow, outcome: Outcome, rail: str
+) -> None:
+    """Let a transaction follow the outcome; what comes after its end belongs to nobody."""
+    done = outcome.status == "done"
+    if tx.state_id not in FINAL:
+        resume(draft, tx, said(outcome), settled=done)
+    elif done:
+        _into_suspense(draft, tx, order, rail, "lateOutcomeOf")
+
+
+def _end_refund(
+    draft: Draft, tx: Transaction, order: OrderRow, outcome: Outcome, rail: str
+) -> None:
+    """Tell that a refund has arrived, or put back what the rail refused to return."""
+    if outcome.status == "done":
+        draft.change(TRANSACTIONS, tx, tx, "refunded")
+        return
+    if tx.state_id in FINAL:
+        _into_suspense(draft, tx, order, rail, "refusedRefundOf")
+        return
+    post(draft, effects.restore(tx.from_account_id, tx.to_account_id, order.amount), tx.id)
+    taken_back = ids.say("adjustment", order.adjustment_id or order.id)
+    left = [one for one in tx.adjustments if one["id"] != taken_back]
+    new = msgspec.structs.replace(tx, adjustments=left, adjusted=tx.adjusted - order.amount)
+    if any(step.source == step.target == tx.state_id for step in MACHINE.table):
+        draft.step(TRANSACTIONS, tx, new, "refund_refused", said(outcome), Actor.PLATFORM)
+    else:
+        draft.change(TRANSACTIONS, tx, new, "refund_refused")
+
+
+def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None:
+    """Keep a transaction under way, or astray, until more is known."""
+    if outcome.status in {"pending", "challenge"} and (way := model.DETOURS.get(tx.state_id)):
+        tx = take(draft, tx, way, reason=said(outcome))
+    order = order_of(draft, tx)
+    if order is None:
+        raise LookupError("an outcome without an order")
+    if outcome.status == "challenge":
+        orders.rest(draft, order, "challenge", outcome.reason)
+        open_challenge(draft, asked.link, model.NOUN, tx.id, asked.lifetime)
+        wanted = {"threeDSecure": asked.url}
+        new = msgspec.structs.replace(tx, requirements=wanted)
+        draft.change(TRANSACTIONS, tx, new, "updated")
+        return
+    orders.put_off(draft, order, _still(outcome), outcome.reason)
+    if outcome.status != "pending" and tx.state_id in UNDER_WAY:
+        take(draft, tx, "ERRORED", reason=said(outcome))
+
+
+def _still(outcome: Outcome) -> Status:
+    return "pending" if outcome.status == "pending" else "unknown"
+
+
+def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, why: str) -> None:
+    """Keep the books true about money that moved outside although its transaction has ended."""
+    into_suspense(
+        draft,
+        rail,
+        "OUTBOUND" if order.kind == "payout" else "INBOUND",
+        order.amount,
+        order.currency,
+        annotations={why: ids.say(model.NOUN, tx.id)},
+        order_id=tx.order_id,
+    )
+
+
+def _erase_number(draft: Draft, tx: Transaction, order: OrderRow) -> None:
+    card = draft.find(CARDS, tx.instrument_id) if tx.instrument_id else None
+    if card is not None and order.kind == "charge":
+        erase_used(draft, card)
+
+
+def _both(draft: Draft, order: OrderRow) -> tuple[Transaction, OrderRow]:
+    tx, found = draft.find(TRANSACTIONS, order.transaction_id), draft.find(ORDERS, order.id)
+    if tx is None or found is None:
+        raise LookupError("an order without its transaction")
+    return tx, found
+
+
+def _needs(order: OrderRow) -> list[Need]:
+    return [*_needs_of(order.transaction_id), Need(ORDERS, order.id)]
+
+
+def _needs_of(transaction_id: UUID) -> list[Need]:
+    """Name a transaction with all that belongs to it, its instrument included."""
+
+    def follow(tx: Transaction) -> list[Need]:
+        if tx.instrument_id is None:
+            return []
+        tables = (NUMBERS, CARDS) if tx.method == "card" else (BANK_ACCOUNTS,)
+        return [Need(table, tx.instrument_id) for table in tables]
+
+    return [*needs_of(transaction_id), Need(TRANSACTIONS, transaction_id, follow)]

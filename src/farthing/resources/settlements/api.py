@@ -1,0 +1,184 @@
+"""How the platform speaks with a rail: it sends orders, asks about them, and hears the news."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from farthing.config import Settings
+from farthing.core.actors import Grant, Principal
+from farthing.core.clock import Clock
+from farthing.core.errors import Problem
+from farthing.core.ids import new_id
+from farthing.core.operation import Operation
+from farthing.db.commands import Command, Context, IdempotencyKey
+from farthing.db.committer import Committer
+from farthing.db.pool import Pool
+from farthing.rails.base import Arrival, CardDetails, Dispute, News, Outcome, Rail, RailAway
+from farthing.resources.arrivals.actions import receive
+from farthing.resources.cards.vault import Vault
+from farthing.resources.challenges.model import make_link
+from farthing.resources.orders.model import OrderRow
+from farthing.resources.orders.store import ORDERS
+from farthing.resources.orders.store import find_due as find_due_orders
+from farthing.resources.settlements.actions import (
+    Asked,
+    Claimed,
+    claim,
+    end_dispute,
+    open_dispute,
+    record,
+)
+from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER
+from farthing.resources.settlements.store import find_transaction_of
+from farthing.resources.transactions.model import UNPAID
+
+# Rails are no callers of the API.
+OPERATIONS: Final[tuple[Operation, ...]] = ()
+
+_AT_ONCE: Final = 64
+_MOST_DUE: Final = 500
+
+log = structlog.get_logger()
+
+
+class Teller:
+    """Sees to orders: at once for those that this process writes, and to all that are due."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        pool: Pool,
+        committer: Committer,
+        vault: Vault,
+        rail: Rail,
+        clock: Clock,
+    ) -> None:
+        self._settings, self._pool, self._committer = settings, pool, committer
+        self._vault, self._rail, self._clock = vault, rail, clock
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+        committer.listen(ORDERS, self._notice)
+
+    async def see_to_due_orders(self) -> None:
+        """See to every order that is due, whoever placed it; what died with a process included."""
+        due = await find_due_orders(self._pool, self._clock(), _MOST_DUE)
+        await asyncio.gather(*(self.see_to(order) for order in due))
+
+    async def see_to(self, order: OrderRow) -> None:
+        """Claim an order, send it or ask about it, and write down what the rail says."""
+        async with self._places:
+            claimed: list[Claimed] = []
+            await self._submit(order.tenant_id, claim(order, claimed))
+            if not claimed:
+                return
+            outcome = await self._outcome(claimed[0])
+            command = record(order, outcome, self._rail.name, self._question(order.tenant_id))
+            await self._submit(order.tenant_id, command)
+
+    async def hear_news(self) -> None:
+        """Write down what a rail tells by itself, and acknowledge it afterwards."""
+        for news in await self._rail.news():
+            try:
+                heard = await self._hear(news)
+            except Problem as problem:
+                # Not ours to lose: it is told again.
+                log.warning("news_not_written", news=str(news.id), code=problem.code)
+                continue
+            if heard:
+                await self._rail.heard(news)
+
+    async def idle(self) -> None:
+        """Wait until everything that was noticed has been seen to."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+    def _notice(self, rows: Sequence[OrderRow]) -> None:
+        now = self._clock()
+        for order in rows:
+            if order.due_at is not None and order.due_at <= now:
+                task = asyncio.create_task(self._see_to_quietly(order))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _see_to_quietly(self, order: OrderRow) -> None:
+        try:
+            await self.see_to(order)
+        except Exception:
+            # Nobody waits for it here; the worker sees to it when the claim has run out.
+            log.exception("order_left_to_the_worker", order=str(order.id))
+
+    async def _outcome(self, claimed: Claimed) -> Outcome:
+        try:
+            async with asyncio.timeout(self._settings.rail_seconds):
+                return await self._ask_or_send(claimed)
+        except (RailAway, TimeoutError):
+            return NO_ANSWER
+        except Exception:
+            # Whatever broke, whether the rail has the order is not known.
+            log.exception("rail_failed", order=str(claimed.order.id))
+            return NO_ANSWER
+
+    async def _ask_or_send(self, claimed: Claimed) -> Outcome:
+        order = claimed.order
+        if order.attempts > 1 and order.status != "approved":
+            outcome = await self._rail.ask(order.instruction)
+            if outcome.status != "unheard":
+                return outcome
+        return await self._send(claimed)
+
+    async def _send(self, claimed: Claimed) -> Outcome:
+        order, tx = claimed.order, claimed.tx
+        if order.kind == "refund":
+            return await self._rail.refund(order.instruction, tx.order_id or tx.id)
+        if order.kind == "charge":
+            return await self._charge(claimed)
+        destination = claimed.bank_account
+        if destination is None or destination.state_id != "ENABLED":
+            return NO_DESTINATION
+        text = tx.reference or tx.description or ""
+        return await self._rail.pay_out(order.instruction, destination.destination, text)
+
+    async def _charge(self, claimed: Claimed) -> Outcome:
+        order, card = claimed.order, claimed.card
+        number = None if card is None else await self._vault.find_number(card.tenant_id, card.id)
+        if card is None or number is None:
+            return NO_NUMBER
+        details = CardDetails(number, card.expiry, None)
+        approved = order.status == "approved"
+        return await self._rail.charge(order.instruction, details, approved=approved)
+
+    async def _hear(self, news: News) -> bool:
+        """Write news down, and tell whether it is; a dispute waits until the payment is known."""
+        if isinstance(news, Arrival):
+            await self._submit(news.tenant_id, await receive(self._pool, self._rail.name, news))
+            return True
+        found = await find_transaction_of(self._pool, news.tenant_id, news.order_id)
+        if found is None:
+            log.error("news_of_an_unknown_order", order=str(news.order_id))
+            return True
+        transaction_id, state = found
+        if state in UNPAID:
+            return False
+        if isinstance(news, Dispute):
+            command = open_dispute(transaction_id, news.amount, news.reason)
+        else:
+            command = end_dispute(transaction_id, news.lost, news.reason)
+        await self._submit(news.tenant_id, command, IdempotencyKey(f"news-{news.id}", b"news"))
+        return True
+
+    def _question(self, tenant_id: UUID) -> Asked:
+        link = make_link(tenant_id)
+        lifetime = timedelta(minutes=self._settings.challenge_minutes)
+        return Asked(link, self._settings.base_url + link.path, lifetime)
+
+    async def _submit(
+        self, tenant_id: UUID, command: Command, key: IdempotencyKey | None = None
+    ) -> None:
+        platform = Principal(tenant_id, Grant.PLATFORM)
+        answer = await self._committer.submit(Context(platform, f"rail-{new_id()}", key), command)
+        if answer.status >= 400:  # noqa: PLR2004 - HTTP's own line
+            log.warning("refused", answer=answer.body.decode())

@@ -1,0 +1,15 @@
+"""What the platform makes of a rail's answer."""
+
+from typing import Final
+
+from farthing.rails.base import Outcome
+
+NO_ANSWER: Final = Outcome("unknown", "no_answer")
+NO_NUMBER: Final = Outcome("refused", "card_number_erased")
+NO_DESTINATION: Final = Outcome("refused", "bank_account_not_enabled")
+
+
+def said(outcome: Outcome) -> str:
+    """Say an outcome in a sentence, for the history."""
+    because = f" ({outcome.reason})" if outcome.reason else ""
+    return f"The rail said: {outcome.status}{because}."

@@ -1,0 +1,271 @@
+"""What can be done with transactions: label them, and move them step by step."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from farthing.core import ids
+from farthing.core.actors import Actor, Principal
+from farthing.core.clock import say_time
+from farthing.core.errors import (
+    Problem,
+    TransitionNotAllowed,
+    Unavailable,
+)
+from farthing.core.ids import new_id
+from farthing.core.machine import Transition
+from farthing.core.money import say_amount
+from farthing.db import objects
+from farthing.db.calls import Call
+from farthing.db.commands import Command, Need
+from farthing.db.draft import Draft
+from farthing.ledger.balances import BALANCES
+from farthing.ledger.postings import post
+from farthing.rails.base import Rail, RailAway
+from farthing.resources.accounts.actions import refuse_inactive
+from farthing.resources.accounts.store import ACCOUNTS
+from farthing.resources.cards.actions import use
+from farthing.resources.cards.store import CARDS
+from farthing.resources.orders import actions as orders
+from farthing.resources.orders import store as orders_store
+from farthing.resources.orders.model import OrderRow
+from farthing.resources.orders.store import ORDERS
+from farthing.resources.transactions import model, store
+from farthing.resources.transactions.model import (
+    FINAL,
+    FORWARD,
+    MACHINE,
+    UNDER_WAY,
+    Moved,
+    Transaction,
+)
+from farthing.resources.transactions.store import TRANSACTIONS
+
+# How far the platform goes by itself once a caller has moved a transaction.
+_GOALS = {"PENDING": "PENDING", "HELD": "HELD", "PROCESSING": "EFFECTED"}
+
+
+def update(call: Call[Any]) -> Command:
+    """Change the tags and annotations of a transaction."""
+    changes = objects.replaced(call.body, "tags", "annotations")
+    return objects.updating(call, TRANSACTIONS, lambda _: changes)
+
+
+async def move(call: Call[Any]) -> Command:
+    """Move a transaction; if it is to be stopped, a rail that has it must recall it first."""
+    is_dry = call.query is not None and call.query.dry_run
+    recalled = None if is_dry else await _recall(call)
+
+    def decide(draft: Draft) -> Struct:
+        old = draft.require(TRANSACTIONS, call.id)
+        new = _move(draft, old, call.body, old.order_id if is_dry else recalled)
+        go_on(draft, new)
+        return store.rehearsed(draft, old, new) if is_dry else model.view(new)
+
+    return Command(decide, needs=needs_of(call.id), rehearsal=is_dry)
+
+
+def needs_of(transaction_id: UUID) -> list[Need]:
+    """Name a transaction, both sides of it, its order and its card."""
+
+    def follow(tx: Transaction) -> list[Need]:
+        sides = (tx.from_account_id, tx.to_account_id)
+        needs = [Need(table, side) for table in (ACCOUNTS, BALANCES) for side in sides]
+        if tx.order_id is not None:
+            needs.append(Need(ORDERS, tx.order_id))
+        if tx.method == "card" and tx.instrument_id is not None:
+            needs += objects.needs_of(CARDS, tx.instrument_id)
+        return needs
+
+    return [Need(TRANSACTIONS, transaction_id, follow)]
+
+
+def take(
+    draft: Draft,
+    tx: Transaction,
+    target: str,
+    *,
+    actor: Actor = Actor.PLATFORM,
+    amount: int = 0,
+    reason: str | None = None,
+    **changes: Any,
+) -> Transaction:
+    """Take one step of the machine: state, books, orders, history and event in one commit."""
+    step = MACHINE.check(tx.state_id, None, target, actor)
+    _require_condition(draft, tx, step, actor)
+    moved = Moved() if step.effect is None else step.effect(tx, amount)
+    for posting in moved.postings:
+        post(draft, posting, tx.id)
+    adjustment_id = new_id() if moved.adjustment else None
+    if moved.adjustment:
+        shown = model.Adjustment(
+            id=ids.say("adjustment", adjustment_id or tx.id),
+            type=moved.adjustment,
+            amount=say_amount(amount),
+            reason=reason,
+            created_at=say_time(draft.now),
+        )
+        changes["adjustments"] = [*tx.adjustments, msgspec.to_builtins(shown)]
+    if moved.refund:
+        orders.place(draft, tx.id, "refund", moved.refund, tx.currency, adjustment_id)
+    changes |= {**moved.changes, **_tell_rail(draft, tx, moved)}
+    new = msgspec.structs.replace(tx, state_id=target, **changes)
+    draft.step(TRANSACTIONS, tx, new, target.lower(), reason, actor)
+    return draft.find(TRANSACTIONS, tx.id) or new
+
+
+def go_on(draft: Draft, tx: Transaction, reason: str | None = None) -> Transaction:
+    """Let the platform take a transaction as far as it goes by itself."""
+    while target := _next_state(draft, tx):
+        tx = take(draft, tx, target, reason=reason)
+    return tx
+
+
+def resume(
+    draft: Draft, old: Transaction, reason: str | None = None, **changes: Any
+) -> Transaction:
+    """Let the platform go on with a transaction after it heard from outside."""
+    tx = msgspec.structs.replace(old, **changes)
+    if detour := model.DETOURS.get(tx.state_id):
+        tx = take(draft, tx, detour, reason=reason)
+    tx = go_on(draft, tx, reason)
+    if tx.version > old.version:
+        return tx
+    # It stays where it is, which is with whoever holds it; only the books follow.
+    held = model.hold(tx, 0)
+    for posting in held.postings:
+        post(draft, posting, tx.id)
+    new = msgspec.structs.replace(tx, **held.changes)
+    draft.change(TRANSACTIONS, old, new, "updated")
+    return draft.find(TRANSACTIONS, tx.id) or new
+
+
+def order_of(draft: Draft, tx: Transaction) -> OrderRow | None:
+    """Return the order by which a rail does its part, if it has one."""
+    return None if tx.order_id is None else draft.find(ORDERS, tx.order_id)
+
+
+def _next_state(draft: Draft, tx: Transaction) -> str | None:
+    outside_done = tx.flow == "INTERNAL" or tx.settled
+    goal = "EFFECTED" if tx.target_state_id == "EFFECTED" else "HELD"
+    order = order_of(draft, tx)
+    if order is not None and order.status == "refused":
+        return "FAILED" if MACHINE.find(tx.state_id, "FAILED", Actor.PLATFORM) else None
+    if tx.state_id in UNDER_WAY:
+        return goal if outside_done else None
+    if tx.state_id != MACHINE.initial or (tx.target_state_id == "PENDING" and not tx.settled):
+        return None
+    if outside_done or (tx.flow == "OUTBOUND" and goal == "HELD"):
+        return goal
+    return "ACCEPTED" if model.needs_order(tx) else None
+
+
+def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
+    """Give the rail its order, or note that it is stopped or done; return what changes thereby."""
+    order = order_of(draft, tx)
+    if moved.rail == "engage" and model.needs_order(tx):
+        return {"order_id": _engage(draft, tx, order)}
+    if moved.rail == "stop" and order is not None and order.status not in {"done", "refused"}:
+        orders.rest(draft, order, "recalled")
+    if moved.rail == "finish" and tx.flow != "INTERNAL":
+        if order is not None and order.status != "done":
+            orders.rest(draft, order, "done", "Somebody vouched for it.")
+        return {"settled": True}
+    return {}
+
+
+def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
+    """Place the order, or let the rail be asked about the one that it has."""
+    if order is not None:
+        if order.status not in {"done", "refused", "challenge"}:
+            orders.wake(draft, order)
+        return order.id
+    card = draft.find(CARDS, tx.instrument_id) if tx.method == "card" and tx.instrument_id else None
+    if card is not None:
+        use(draft, card)
+    kind = "charge" if tx.flow == "INBOUND" else "payout"
+    return orders.place(draft, tx.id, kind, tx.amount, tx.currency).id  # type: ignore[arg-type]  # one of the two
+
+
+def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> Transaction:
+    """Take the step that a caller asks for."""
+    objects.refuse_unresolved(model.NOUN, old)
+    principal, target = draft.principal, body.to_state_id
+    step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, principal.actor)
+    _refuse_stranger(old, step, principal)
+    changes = objects.merged_labels(old, body)
+    changes["target_state_id"] = _GOALS.get(target, old.target_state_id)
+    if step.effect in FORWARD:
+        refuse_inactive(draft, old.from_account_id, old.to_account_id)
+    order = order_of(draft, old)
+    if target in FINAL and order is not None and order.id != recalled:
+        _refuse_in_flight(old, order, vouched=_is_vouched_for(target, principal.actor))
+    amount = body.amount_for(old, step)
+    return take(draft, old, target, actor=principal.actor, amount=amount, **changes)
+
+
+def _is_vouched_for(target: str, actor: Actor) -> bool:
+    """Tell whether the operator says that it failed: banks tell by other ways too."""
+    return target == "FAILED" and actor is Actor.OPERATOR
+
+
+def _refuse_in_flight(tx: Transaction, order: OrderRow, *, vouched: bool) -> None:
+    if order.is_in_flight and not vouched:
+        raise TransitionNotAllowed(
+            "The rail has it and did not recall it. Wait for the outcome, which comes by itself.",
+            currentStateId=tx.state_id,
+            allowedStateIds=[],
+        )
+
+
+def _refuse_stranger(tx: Transaction, step: Transition, principal: Principal) -> None:
+    """Keep receivers from stopping what others send, and clients from calling a payout back."""
+    actor = principal.actor
+    if actor is Actor.CUSTOMER and principal.customer_id != tx.from_owner_id:
+        sentence = "Only its sender, the client or the operator can move it."
+    elif actor is Actor.CLIENT and tx.flow == "OUTBOUND" and step.effect is model.adjust:
+        sentence = "The money has left; only the operator can say that a bank sent it back."
+    else:
+        return
+    raise TransitionNotAllowed(sentence, currentStateId=tx.state_id, allowedStateIds=[])
+
+
+def _require_condition(draft: Draft, tx: Transaction, step: Transition, actor: Actor) -> None:
+    refusal = _refusal(draft, tx, step)
+    if refusal is not None:
+        others = (MACHINE.find(tx.state_id, state, actor) for state in MACHINE.states)
+        allowed = [one.target for one in others if one and _refusal(draft, tx, one) is None]
+        raise TransitionNotAllowed(
+            refusal.detail, currentStateId=tx.state_id, allowedStateIds=allowed
+        )
+
+
+def _refusal(draft: Draft, tx: Transaction, step: Transition) -> Problem | None:
+    try:
+        if step.needs is not None:
+            step.needs(draft.now, tx)
+    except TransitionNotAllowed as refused:
+        return refused
+    return None
+
+
+async def _recall(call: Call[Any]) -> UUID | None:
+    """Stop the order of a transaction that is to end, and return it if the rail did."""
+    body, actor = call.body, call.principal.actor
+    if body.to_state_id not in FINAL or _is_vouched_for(body.to_state_id, actor):
+        return None
+    tx, _ = await objects.fetch(call, TRANSACTIONS)
+    objects.refuse_unresolved(model.NOUN, tx)
+    step = MACHINE.check(tx.state_id, model.meant(body.from_state_id), body.to_state_id, actor)
+    _refuse_stranger(tx, step, call.principal)
+    order = None
+    if tx.order_id is not None:
+        order = await orders_store.find(call.pool, tx.tenant_id, tx.order_id)
+    if order is None or not order.is_in_flight:
+        return None
+    try:
+        return order.id if await call.part(Rail).recall(order.instruction) else None
+    except RailAway:
+        raise Unavailable("The rail does not answer. Repeat in a moment.") from None
