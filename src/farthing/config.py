@@ -100,6 +100,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     challenge_minutes: Annotated[
         int, _setting("How long the link to a challenge page is good."), Meta(ge=1, le=24 * 60)
     ] = 15
+    reference_days: Annotated[
+        int,
+        _setting("How long a reference for bank transfers is good."),
+        Meta(ge=1, le=3650),
+    ] = 365
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         _setting("The least severe line that is logged."),

@@ -7,7 +7,7 @@ Problem (RFC 9457)
 ├── 404 NotFound        405 MethodNotAllowed
 ├── 409 StateMismatch, TransitionNotAllowed, RequirementsUnresolved, InsufficientFunds,
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
-│       DestinationFixed, IdempotencyInProgress
+│       AccountNotActive, DestinationFixed, IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -125,6 +125,10 @@ class BalanceLimit(Problem, code="balance_limit", status=409):
 
 class OwnerNotActive(Problem, code="owner_not_active", status=409):
     """The customer's state does not allow this; enable the customer first."""
+
+
+class AccountNotActive(Problem, code="account_not_active", status=409):
+    """The account's state does not allow this; enable the account first."""
 
 
 class DestinationFixed(Problem, code="destination_fixed", status=409):
