@@ -26,6 +26,8 @@ def test_settings_come_from_the_environment() -> None:
         ("FARTHING_PORT", "70000"),
         ("FARTHING_ENVIRONMENT", "production"),
         ("FARTHING_IDEMPOTENCY_HOURS", "1"),
+        ("FARTHING_REFERENCE_DAYS", "0"),
+        ("FARTHING_REFERENCE_DAYS", "3651"),
     ],
 )
 def test_a_wrong_setting_is_named(name: str, value: str) -> None:

@@ -60,7 +60,7 @@ def test_a_table_has_each_step_once_and_knows_its_states(machine: Machine) -> No
     assert all(row.why.endswith(".") and row.who for row in machine.table)
 
 
-@pytest.mark.parametrize("noun", ["bank_account", "card", "account"])
+@pytest.mark.parametrize("noun", ["bank_account", "card", "account", "reference"])
 def test_closed_is_final(noun: str) -> None:
     assert not any(row.source == "CLOSED" for row in BY_NOUN[noun].table)
 

@@ -27,6 +27,8 @@ from farthing.resources.customers import store as customers_store
 from farthing.resources.orders import api as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
+from farthing.resources.references import api as references
+from farthing.resources.references import store as references_store
 from farthing.resources.settlements import actions as settlements_actions
 from farthing.resources.settlements import api as settlements
 from farthing.resources.settlements import store as settlements_store
@@ -45,6 +47,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (orders, None, orders_store.CHECKS),
     (arrivals, None, arrivals_store.CHECKS),
     (settlements, None, settlements_store.CHECKS),
+    (references, references_store.REFERENCES, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

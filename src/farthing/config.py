@@ -110,6 +110,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _setting("How long a rail may take for an answer before its outcome counts as unknown."),
         Meta(ge=1, le=50),
     ] = 30
+    reference_days: Annotated[
+        int,
+        _setting("How long a reference for bank transfers is good."),
+        Meta(ge=1, le=3650),
+    ] = 365
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         _setting("The least severe line that is logged."),

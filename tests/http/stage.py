@@ -38,6 +38,8 @@ A_LITTLE_LATER = NOON + timedelta(minutes=5)
 
 _ID = re.compile(rf"\b([a-z_]+)/{UUID_PATTERN}\b")
 _CREDENTIAL = re.compile(r"\b(farthing_[a-z]+_[a-z]+_)[A-Za-z0-9_=-]{64}")
+_REFERENCE = re.compile(r"\bRF[0-9]{2}[A-Z0-9]{14}\b")
+_A_REFERENCE = "RF33XMPQ2346789CDF"
 _CURSOR = "AZChssPUfl-KmwwdLj9KWw"
 
 
@@ -179,7 +181,8 @@ def _replaced(value: Any, rename: Callable[[re.Match[str]], str]) -> Any:
     if value == version("farthing"):
         return "1.0.0"
     if isinstance(value, str):
-        return _CREDENTIAL.sub(rf"\1{'EXAMPLE':0<64}", _ID.sub(rename, value))
+        renamed = _REFERENCE.sub(_A_REFERENCE, _ID.sub(rename, value))
+        return _CREDENTIAL.sub(rf"\1{'EXAMPLE':0<64}", renamed)
     return value
 
 

@@ -41,10 +41,8 @@ _NO_FILTERS: Final = frozenset({"limit", "include"})
 
 async def fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, Struct]:
     """Read one object that the caller may see, with its view."""
-    sql = f"{table.select_sql} WHERE tenant_id = $1 AND id = $2"
-    record = await call.pool.fetchrow(sql, call.principal.tenant_id, call.id)
-    row = None if record is None else table.read(record)
-    if row is None or not call.principal.sees(*row.owners()):
+    row = await find(call, table, call.id)
+    if row is None:
         raise NotFound(f"There is no such {table.noun}.")
     beside = await _beside(call, table, [row])
     return row, table.view(row, *beside[row.id])
@@ -60,6 +58,14 @@ async def fetch_many(
     seen = [row for row in rows if call.principal.sees(*row.owners())]
     beside = await _beside(call, table, seen)
     return {row.id: table.view(row, *beside[row.id]) for row in seen}
+
+
+async def find(call: Call[Any], table: ObjectTable[Obj], row_id: UUID) -> Obj | None:
+    """Read an object that a request names, if it is there and the caller may see it."""
+    sql = f"{table.select_sql} WHERE tenant_id = $1 AND id = $2"
+    record = await call.pool.fetchrow(sql, call.principal.tenant_id, row_id)
+    row = None if record is None else table.read(record)
+    return row if row is not None and call.principal.sees(*row.owners()) else None
 
 
 async def fetch_page(

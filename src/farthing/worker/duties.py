@@ -15,9 +15,11 @@ from farthing.db.commands import Context
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
 from farthing.resources.cards import store as cards
-from farthing.resources.cards.actions import expire
+from farthing.resources.cards.actions import expire as expire_card
 from farthing.resources.challenges import store as challenges
 from farthing.resources.challenges.actions import end_challenge
+from farthing.resources.references import store as references
+from farthing.resources.references.actions import expire as expire_reference
 from farthing.resources.settlements.actions import expire as expire_transaction
 from farthing.resources.settlements.api import Teller
 from farthing.resources.transactions import store as transactions
@@ -71,7 +73,11 @@ def duties(
 
     async def expire_cards() -> None:
         for tenant_id, card_id in await cards.find_expired(pool, clock(), _MOST_AT_ONCE):
-            await committer.submit(platform(tenant_id), expire(card_id))
+            await committer.submit(platform(tenant_id), expire_card(card_id))
+
+    async def expire_references() -> None:
+        for tenant_id, one in await references.find_expired(pool, clock(), _MOST_AT_ONCE):
+            await committer.submit(platform(tenant_id), expire_reference(one))
 
     async def expire_challenges() -> None:
         for one in await challenges.find_expired(pool, clock(), _MOST_AT_ONCE):
@@ -87,6 +93,7 @@ def duties(
     return (
         Duty("heartbeat", timedelta(seconds=5), beat),
         Duty("expire cards", timedelta(minutes=1), expire_cards),
+        Duty("expire references", timedelta(minutes=1), expire_references),
         Duty("expire challenges", timedelta(seconds=15), expire_challenges),
         Duty("see to orders", timedelta(seconds=2), teller.see_to_due_orders),
         Duty("hear the news of rails", timedelta(seconds=2), teller.hear_news),
