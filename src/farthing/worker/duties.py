@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from farthing.config import Settings
 from farthing.core.actors import Grant, Principal
 from farthing.core.clock import Clock
 from farthing.core.ids import new_id
-from farthing.db.commands import Context
+from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
 from farthing.resources.cards import store as cards
@@ -34,6 +34,9 @@ _FORGET_ANSWERS: Final = "DELETE FROM idempotency WHERE created_at < $1"
 
 
 _MOST_AT_ONCE: Final = 500
+
+# Returns the tenants and ids of objects whose time has passed.
+Find = Callable[[Pool, datetime, int], Awaitable[list[tuple[UUID, UUID]]]]
 
 
 def platform(tenant_id: UUID) -> Context:
@@ -71,13 +74,12 @@ def duties(
         kept = timedelta(hours=settings.idempotency_hours)
         await committer.sweep(_FORGET_ANSWERS, now - kept)
 
-    async def expire_cards() -> None:
-        for tenant_id, card_id in await cards.find_expired(pool, clock(), _MOST_AT_ONCE):
-            await committer.submit(platform(tenant_id), expire_card(card_id))
+    def expiring(find: Find, expire: Callable[[UUID], Command]) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            for tenant_id, key in await find(pool, clock(), _MOST_AT_ONCE):
+                await committer.submit(platform(tenant_id), expire(key))
 
-    async def expire_references() -> None:
-        for tenant_id, one in await references.find_expired(pool, clock(), _MOST_AT_ONCE):
-            await committer.submit(platform(tenant_id), expire_reference(one))
+        return run
 
     async def expire_challenges() -> None:
         for one in await challenges.find_expired(pool, clock(), _MOST_AT_ONCE):
@@ -86,17 +88,21 @@ def duties(
             command = end_challenge(one.id, "expired", resolve)
             await committer.submit(platform(one.tenant_id), command)
 
-    async def expire_transactions() -> None:
-        for tenant_id, key in await transactions.find_expired(pool, clock(), _MOST_AT_ONCE):
-            await committer.submit(platform(tenant_id), expire_transaction(key))
-
     return (
         Duty("heartbeat", timedelta(seconds=5), beat),
-        Duty("expire cards", timedelta(minutes=1), expire_cards),
-        Duty("expire references", timedelta(minutes=1), expire_references),
+        Duty("expire cards", timedelta(minutes=1), expiring(cards.find_expired, expire_card)),
+        Duty(
+            "expire references",
+            timedelta(minutes=1),
+            expiring(references.find_expired, expire_reference),
+        ),
         Duty("expire challenges", timedelta(seconds=15), expire_challenges),
         Duty("see to orders", timedelta(seconds=2), teller.see_to_due_orders),
         Duty("hear the news of rails", timedelta(seconds=2), teller.hear_news),
-        Duty("expire transactions", timedelta(minutes=1), expire_transactions),
+        Duty(
+            "expire transactions",
+            timedelta(minutes=1),
+            expiring(transactions.find_expired, expire_transaction),
+        ),
         Duty("forget what has expired", timedelta(minutes=1), forget),
     )

@@ -1,10 +1,12 @@
 """OpenAPI 3.1 from the operations, the errors and the machines, so that nothing is said twice."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final
+
+from msgspec import Struct
 
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
@@ -65,11 +67,16 @@ def _schemas(sections: Sequence[Section]) -> Schemas:
     operations = [operation for section in sections for operation in section.operations]
     known = schemas.build(
         [one.body for one in operations if one.body],
-        [responses.Problem, *(one.answer for one in operations if one.answer)],
+        [responses.Problem, *_answers(operations)],
     )
     for section in sections:
         _add_states(section, known)
     return known
+
+
+def _answers(operations: Iterable[Operation]) -> Iterator[type[Struct]]:
+    for one in operations:
+        yield from (kind for kind in (one.answer, one.other_answer) if kind is not None)
 
 
 def _add_states(section: Section, known: Schemas) -> None:

@@ -28,7 +28,8 @@ class Section:
 def sections(service_operations: Sequence[Operation]) -> tuple[Section, ...]:
     """List every section; what the service says of itself comes last."""
     own = Section("service", "The service itself: its health and its rules.", service_operations)
-    return (*(_section(api, table) for api, table, *_ in RESOURCES), own)
+    spoken = [(api, table) for api, table, _ in RESOURCES if api.OPERATIONS]
+    return (*(_section(api, table) for api, table in spoken), own)
 
 
 def _section(api: Any, table: Any) -> Section:

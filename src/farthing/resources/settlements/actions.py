@@ -222,9 +222,10 @@ def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, wh
 
 
 def _erase_number(draft: Draft, tx: Transaction, order: OrderRow) -> None:
-    card = draft.find(CARDS, tx.instrument_id) if tx.instrument_id else None
-    if card is not None and order.kind == "charge":
-        erase_used(draft, card)
+    if order.kind == "charge" and tx.instrument_id is not None:
+        card = draft.find(CARDS, tx.instrument_id)
+        if card is not None:
+            erase_used(draft, card)
 
 
 def _both(draft: Draft, order: OrderRow) -> tuple[Transaction, OrderRow]:
