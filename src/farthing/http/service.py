@@ -54,7 +54,8 @@ class Service:
         vault = Vault(pool, committer, LocalMasterKey(master_key))
         await vault.open()
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
-        parts: Parts = {Rail: choose_rail(settings), Vault: vault}
+        rail = choose_rail(settings, pool, committer, clock)
+        parts: Parts = {Rail: rail, Vault: vault}
         return cls(settings, pool, committer, fingerprint_key, clock, parts)
 
     async def stop(self) -> None:
