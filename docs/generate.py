@@ -18,7 +18,7 @@ from farthing.http.openapi import words
 from farthing.http.openapi.compatibility import breaking
 from farthing.http.openapi.responses import sentence
 from farthing.http.openapi.sections import Section, sections
-from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, RECEIVING
 
 if TYPE_CHECKING:
     from farthing.http.service import Service
@@ -120,7 +120,8 @@ def _settings() -> Iterator[str]:
 
 def _sandbox() -> Iterator[str]:
     yield from ("# The sandbox's numbers", "")
-    yield "These numbers have a fate; any other number that could exist simply works."
+    yield "These numbers have a fate; any other number that could exist simply works. The sandbox"
+    yield "remembers what became of every order, also when it is restarted."
     yield from ("", "## Cards", "", "Any expiry that is not past, and any three digits as CVV.", "")
     yield from _table("number", "type", "what happens")
     for card in MAGIC_CARDS:
@@ -130,6 +131,15 @@ def _sandbox() -> Iterator[str]:
     yield from ("", *_table("sort code", "what happens"))
     for code in MAGIC_SORT_CODES:
         yield _row(f"`{code.sort_code}`", code.what)
+    yield from (
+        "",
+        "An account with a sort code and an IBAN is paid by the sort code in GBP, and by",
+    )
+    yield from ("the IBAN in every other currency.", "", "## Transfers to the sandbox", "")
+    yield "The sort code and the account number take GBP; the IBAN takes every currency."
+    yield from ("", *_table("sort code", "account number", "IBAN", "BIC"))
+    account = (RECEIVING.sort_code, RECEIVING.account_number, RECEIVING.iban, RECEIVING.bic)
+    yield _row(*(f"`{one}`" for one in account))
     yield ""
 
 

@@ -10,7 +10,7 @@ from farthing.catalog import MACHINES, OPERATIONS
 from farthing.config import Settings
 from farthing.core.errors import CATALOGUE
 from farthing.http.openapi.compatibility import breaking
-from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, RECEIVING
 
 GENERATE = Path(__file__).parents[1] / "docs" / "generate.py"
 
@@ -41,6 +41,7 @@ def test_every_error_operation_setting_and_state_has_its_place(generate: ModuleT
         assert f"| `{magic.number}` | {magic.type} | {magic.what} |" in pages["sandbox.md"]
     for fate in MAGIC_SORT_CODES:
         assert f"| `{fate.sort_code}` | {fate.what} |" in pages["sandbox.md"]
+    assert f"| `{RECEIVING.iban}` | `{RECEIVING.bic}` |" in pages["sandbox.md"]
     for operation in OPERATIONS:
         assert f"`{operation.method} {operation.path}`" in pages["operations.md"]
     for name in Settings.__struct_fields__:

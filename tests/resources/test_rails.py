@@ -1,15 +1,21 @@
 """Rails: the modulus check, and which rail a process uses."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from farthing.config import Settings, SettingsError
+from farthing.core.clock import system_clock
+from farthing.rails import choice
 from farthing.rails.base import BankVerdict, Destination, Rail
-from farthing.rails.choice import CheckedRail, choose_rail
+from farthing.rails.choice import CheckedRail
 from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, SandboxRail
 from farthing.resources.cards import vault
+
+if TYPE_CHECKING:
+    from farthing.db.committer import Committer
+    from farthing.db.pool import Pool
 
 # A small table of our own in the published format: sort codes from, to, method, 14 weights.
 WEIGHTS = """\
@@ -18,13 +24,20 @@ WEIGHTS = """\
 202959 202959 DBLAL    2    1    2    1    2    1    2    1    2    1    2    1    2    1
 """
 
+# No order is sent here, so nothing needs to be remembered.
+NO_POOL, NO_COMMITTER = cast("Pool", None), cast("Committer", None)
+
 
 def at(sort_code: str, account_number: str) -> Destination:
     return Destination("GB", "GBP", account_number, sort_code, None, None)
 
 
 def own_rail(_: Settings) -> Rail:
-    return SandboxRail()
+    return SandboxRail(NO_POOL, NO_COMMITTER, system_clock)
+
+
+def choose_rail(settings: Settings) -> Rail:
+    return choice.choose_rail(settings, NO_POOL, NO_COMMITTER, system_clock)
 
 
 def no_rail(_: Settings) -> Any:
@@ -59,6 +72,25 @@ async def test_a_number_that_cannot_exist_is_not_even_asked_about(
     verdict = await checked.verify_bank_account(at(sort_code, account_number))
     assert verdict.outcome == outcome
     assert (verdict.reason == "modulus_check_failed") == (outcome == "pending")
+
+
+@pytest.mark.parametrize(
+    ("number", "iban", "currency", "outcome"),
+    [
+        ("66374959", "GB74FRTH08999966374958", "GBP", "pending"),
+        ("66374959", "GB74FRTH08999966374958", "EUR", "verified"),
+        ("66374958", "GB47FRTH08999966374959", "GBP", "verified"),
+        ("66374958", "GB47FRTH08999966374959", "EUR", "pending"),
+        (None, "GB47FRTH08999966374959", "GBP", "pending"),
+        (None, "DE89370400440532013000", "EUR", "verified"),
+    ],
+)
+async def test_the_number_that_is_paid_is_the_one_that_is_checked(
+    checked: Rail, number: str | None, iban: str, currency: str, outcome: str
+) -> None:
+    sort_code = None if number is None else "089999"
+    destination = Destination("GB", currency, number, sort_code, iban, None)
+    assert (await checked.verify_bank_account(destination)).outcome == outcome
 
 
 async def test_without_tables_nothing_is_checked() -> None:

@@ -176,15 +176,15 @@ class Batch:
         inserts = self._appended
         for (table, row_id), row in self._changed.items():
             (inserts if (table, row_id) in self._added else updates)[table].append(row)
+        for table in {key[0] for key in self._removed}:
+            await self._act_as(table.role)
+            ids = [row_id for owner, row_id in self._removed if owner is table]
+            await self._connection.execute(table.delete_sql, self._tenant_id, ids)
         # The foreign keys look at once, so what they refer to is written first.
         for growing in sorted(inserts, key=lambda one: -one.rank):
             await self._copy(growing, inserts[growing])
         for table, rows in updates.items():
             await self._update(table, rows)
-        for table in {key[0] for key in self._removed}:
-            await self._act_as(table.role)
-            ids = [row_id for owner, row_id in self._removed if owner is table]
-            await self._connection.execute(table.delete_sql, self._tenant_id, ids)
 
     async def _act_as(self, role: str) -> None:
         """Take the role that a table asks for; the end of the transaction takes it back."""

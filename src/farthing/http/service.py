@@ -55,7 +55,7 @@ class Service:
         vault = Vault(pool, committer, LocalMasterKey(master_key))
         await vault.open()
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
-        rail = choose_rail(settings)
+        rail = choose_rail(settings, pool, committer, clock)
         teller = Teller(settings, pool, committer, vault, rail, clock)
         parts: Parts = {Rail: rail, Vault: vault, Teller: teller}
         return cls(settings, pool, committer, fingerprint_key, clock, parts)

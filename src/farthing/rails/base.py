@@ -66,6 +66,22 @@ class Destination(Struct, frozen=True):
         """Tell whether a payout could reach it."""
         return self.account_number is not None or self.iban is not None
 
+    @property
+    def way(self) -> Literal["sort_code", "iban"] | None:
+        """Which of its numbers is paid: of both, the sort code's for GBP, the IBAN for all else."""
+        if self.sort_code is not None and (self.currency == "GBP" or self.iban is None):
+            return "sort_code"
+        return None if self.iban is None else "iban"
+
+    @property
+    def british(self) -> tuple[str, str] | None:
+        """The sort code and account number that are paid, also those inside a British IBAN."""
+        if self.way == "sort_code":
+            return self.sort_code or "", self.account_number or ""
+        iban = self.iban or ""
+        # GBkk BBBB SSSS SSCC CCCC CC: what follows the bank's letters.
+        return (iban[8:14], iban[14:22]) if iban.startswith("GB") else None
+
 
 class BankVerdict(Struct, frozen=True):
     """What the bank says of a destination."""

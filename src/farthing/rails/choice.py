@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from farthing.config import Settings, SettingsError
+from farthing.core.clock import Clock
+from farthing.db.committer import Committer
+from farthing.db.pool import Pool
 from farthing.rails.base import (
     BankVerdict,
     CardDetails,
@@ -19,7 +22,7 @@ from farthing.rails.modulus import ModulusCheck
 from farthing.rails.sandbox import SandboxRail
 
 
-def choose_rail(settings: Settings) -> Rail:
+def choose_rail(settings: Settings, pool: Pool, committer: Committer, clock: Clock) -> Rail:
     """Return the rail that the settings name; live takes no sandbox."""
     if settings.rail == SandboxRail.name:
         if settings.environment == "live":
@@ -27,7 +30,7 @@ def choose_rail(settings: Settings) -> Rail:
                 "FARTHING_RAIL is `sandbox`, and live moves real money. Name your rail as "
                 "`package.module:function`."
             )
-        return SandboxRail()
+        return SandboxRail(pool, committer, clock)
     return CheckedRail(_load(settings), ModulusCheck.load(settings))
 
 

@@ -37,11 +37,10 @@ class ModulusCheck:
 
     def refusal(self, destination: Destination) -> BankVerdict | None:
         """Return the verdict on a number that cannot exist; None for all others."""
-        if self._checker is None or destination.sort_code is None:
+        if self._checker is None or destination.british is None:
             return None
-        result = self._checker.validate(
-            int(destination.sort_code), int(destination.account_number or 0)
-        )
+        sort_code, account_number = destination.british
+        result = self._checker.validate(int(sort_code), int(account_number or 0))
         if not result.known_sort_code or result.result:
             return None
         return BankVerdict("pending", "modulus_check_failed")

@@ -3,12 +3,24 @@
 The tables below are what the rail does and what the documentation shows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from farthing.core.actors import Grant, Principal
+from farthing.core.clock import Clock
+from farthing.core.errors import Unavailable
+from farthing.core.ids import new_id
+from farthing.db.commands import Answer, Command, Context
+from farthing.db.committer import Committer
+from farthing.db.pool import AWAY, Pool
+from farthing.rails import memory
 from farthing.rails.base import (
     BankVerdict,
     CardDetails,
@@ -19,10 +31,12 @@ from farthing.rails.base import (
     Order,
     Outcome,
     Rail,
+    RailAway,
 )
+from farthing.rails.memory import Fate, OrderRow, RefundResult, Result
 
 Verification = Literal["verified", "declined", "challenge"]
-Result = Literal["done", "refused", "pending", "unknown"]
+Decision = Literal["done", "refused", "pending", "unknown"]
 
 
 class MagicCard(Struct, frozen=True):
@@ -34,6 +48,8 @@ class MagicCard(Struct, frozen=True):
     charge: Result
     what: str
     reason: str = ""
+    refund: RefundResult = "done"
+    disputed: bool = False
 
 
 class MagicSortCode(Struct, frozen=True):
@@ -41,7 +57,7 @@ class MagicSortCode(Struct, frozen=True):
 
     sort_code: str
     verification: Literal["verified", "pending"]
-    payout: Result
+    payout: Decision
     what: str
     reason: str = ""
 
@@ -61,6 +77,13 @@ MAGIC_CARDS: Final = (
         "done",
         "Asks the cardholder to approve it first.",
     ),
+    MagicCard(
+        "4000002760003184",
+        "credit",
+        "verified",
+        "challenge",
+        "Verifies, but asks the cardholder to approve every charge.",
+    ),
     MagicCard("4000000000000002", "credit", "declined", "refused", "Declined.", "card_declined"),
     MagicCard(
         "4000000000009995",
@@ -75,11 +98,24 @@ MAGIC_CARDS: Final = (
         "credit",
         "verified",
         "unknown",
-        "Verifies, but the outcome of a charge stays unknown.",
+        "Verifies, but the outcome of a charge stays unknown until the sandbox is told.",
         "processing_error",
     ),
     MagicCard(
-        "4000000000000259", "credit", "verified", "done", "Works, and the charge is disputed later."
+        "4000000000000259",
+        "credit",
+        "verified",
+        "done",
+        "Works, and the whole charge is disputed one minute later.",
+        disputed=True,
+    ),
+    MagicCard(
+        "4000000000005126",
+        "credit",
+        "verified",
+        "done",
+        "Works, but every refund of a charge is refused.",
+        refund="refused",
     ),
     MagicCard(
         "4000000000000341",
@@ -103,8 +139,11 @@ MAGIC_SORT_CODES: Final = (
         "108803",
         "verified",
         "unknown",
-        "Verified; the outcome of a payout is unknown.",
+        "Verified; the outcome of a payout stays unknown until the sandbox is told.",
         "no_answer",
+    ),
+    MagicSortCode(
+        "108804", "verified", "pending", "Verified; payouts are pending until the sandbox is told."
     ),
 )
 
@@ -116,10 +155,25 @@ _ANY_CARD: Final = MagicCard("", "unknown", "verified", "done", "Any other numbe
 _ANY_SORT_CODE: Final = MagicSortCode("", "verified", "done", "Any other sort code works.")
 
 
+# Where transfers to the sandbox go. The bank is made up, so that no real one is ever paid.
+RECEIVING: Final = Destination(
+    "GB", "GBP", "31926819", "108800", "GB29FRTH10880031926819", "FRTHGB22"
+)
+DISPUTED_AFTER: Final = timedelta(minutes=1)
+_MOST_NEWS: Final = 100
+
+
+class OrderNotOpen(Exception):
+    """Only an order that is pending or unknown can still be decided."""
+
+
 class SandboxRail(Rail):
-    """Answers from the tables."""
+    """Answers from the tables, and remembers its answers in the database."""
 
     name = "sandbox"
+
+    def __init__(self, pool: Pool, committer: Committer, clock: Clock) -> None:
+        self._pool, self._committer, self._clock = pool, committer, clock
 
     async def verify_card(self, card: CardDetails) -> CardVerdict:
         """Look the number up."""
@@ -128,54 +182,94 @@ class SandboxRail(Rail):
 
     async def verify_bank_account(self, destination: Destination) -> BankVerdict:
         """Look the sort code up, also the one inside a British IBAN."""
-        found = _SORT_CODES.get(_sort_code(destination), _ANY_SORT_CODE)
+        found = _sort_code(destination)
         return BankVerdict(found.verification, found.reason)
 
     async def charge(self, order: Order, card: CardDetails, *, approved: bool) -> Outcome:
         """Charge as the table says."""
-        del order, approved
         found = _CARDS.get(card.number.reveal(), _ANY_CARD)
-        return Outcome(found.charge, found.reason)
+        fate = Fate(found.charge, found.reason, found.refund, found.disputed)
+        disputed_at = self._clock() + DISPUTED_AFTER
+        return await self._ordered(
+            order, memory.charge(order, fate, disputed_at, approved=approved)
+        )
 
     async def refund(self, order: Order, paid_by: UUID) -> Outcome:
-        """Refund whatever is asked."""
-        del order, paid_by
-        return Outcome("done")
+        """Refund as the card of the charge has it, and no more than was charged."""
+        return await self._ordered(order, memory.refund(order, paid_by))
 
     async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
         """Pay out as the table says."""
-        del order, reference
-        found = _SORT_CODES.get(_sort_code(destination), _ANY_SORT_CODE)
-        return Outcome(found.payout, found.reason)
+        del reference
+        found = _sort_code(destination)
+        return await self._ordered(order, memory.pay_out(order, Fate(found.payout, found.reason)))
 
     async def recall(self, order: Order) -> bool:
-        """Say that it is too late."""
-        del order
-        return False
+        """Stop an order that is not done; one that was never heard will be refused."""
+        return (await self._ordered(order, memory.recall(order))).status == "refused"
 
     async def ask(self, order: Order) -> Outcome:
-        """Say that nobody knows."""
-        del order
-        return Outcome("unknown", "no_answer")
+        """Say what is remembered."""
+        return memory.outcome_of(await self._find(order.tenant_id, order.id))
 
     async def receiving(self, currency: str) -> Destination | None:
-        """Return the account of the sandbox."""
-        return Destination(
-            "GB", currency, "31926819", "108800", "GB94BARC10201530093459", "BARCGB22"
-        )
+        """Return the account of the sandbox: the sort code is for GBP, the IBAN for everything."""
+        if currency == RECEIVING.currency:
+            return RECEIVING
+        return replace(RECEIVING, currency=currency, account_number=None, sort_code=None)
 
     async def news(self) -> Sequence[News]:
-        """Tell nothing."""
-        return ()
+        """Tell what is due, of all tenants."""
+        with _within_reach():
+            records = await self._pool.fetch(memory.DUE_NEWS, self._clock(), _MOST_NEWS)
+        return [memory.news_of(memory.NEWS.read(record)) for record in records]
 
     async def heard(self, news: News) -> None:
         """Take note."""
-        del news
+        await self._submit(news.tenant_id, memory.hear(news))
+
+    async def tell(self, news: News, due_at: datetime | None = None) -> None:
+        """Let something happen outside, now or later."""
+        await self._submit(news.tenant_id, memory.tell(news, due_at or self._clock()))
+
+    async def decide(
+        self, tenant_id: UUID, order_id: UUID, status: Decision, reason: str = ""
+    ) -> None:
+        """Settle, fail or stall an order that is open."""
+        answer = await self._submit(tenant_id, memory.settle(order_id, status, reason))
+        before = msgspec.json.decode(answer.body, type=Outcome).status
+        if before not in memory.OPEN:
+            raise OrderNotOpen(f"The order is {before}; only a pending or unknown one is decided.")
+
+    async def forget(self, tenant_id: UUID, order_id: UUID) -> None:
+        """Lose an order, as if it had never been heard."""
+        if row := await self._find(tenant_id, order_id):
+            await self._submit(tenant_id, memory.forget(order_id, row.paid_by))
+
+    async def _find(self, tenant_id: UUID, order_id: UUID) -> OrderRow | None:
+        with _within_reach():
+            record = await self._pool.fetchrow(memory.FIND_ORDER, tenant_id, order_id)
+        return None if record is None else memory.ORDERS.read(record)
+
+    async def _ordered(self, order: Order, command: Command) -> Outcome:
+        answer = await self._submit(order.tenant_id, command)
+        return msgspec.json.decode(answer.body, type=Outcome)
+
+    async def _submit(self, tenant_id: UUID, command: Command) -> Answer:
+        context = Context(Principal(tenant_id, Grant.PLATFORM), f"sandbox-{new_id()}")
+        with _within_reach():
+            return await self._committer.submit(context, command)
 
 
-def _sort_code(destination: Destination) -> str:
-    if destination.sort_code is not None:
-        return destination.sort_code
-    iban = destination.iban or ""
-    # GBkk BBBB SSSS SSCC CCCC CC: the six digits after the bank's letters.
-    return iban[8:14] if iban.startswith("GB") else ""
+@contextmanager
+def _within_reach() -> Iterator[None]:
+    """Without its memory the outside world is away, and nobody knows whether it heard."""
+    try:
+        yield
+    except (Unavailable, *AWAY) as error:
+        raise RailAway from error
+
+
+def _sort_code(destination: Destination) -> MagicSortCode:
+    sort_code, _ = destination.british or ("", "")
+    return _SORT_CODES.get(sort_code, _ANY_SORT_CODE)

@@ -31,9 +31,11 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
         committer = Committer(pool, clock=clock)
         vault = Vault(pool, committer, LocalMasterKey(settings.require_master_key()))
         await vault.open()
-        teller = Teller(settings, pool, committer, vault, choose_rail(settings), clock)
+        rail = choose_rail(settings, pool, committer, clock)
+        teller = Teller(settings, pool, committer, vault, rail, clock)
         await run_duties(duties(settings, pool, committer, clock, new_id(), teller), stop)
         await teller.idle()
+        await committer.close()
     finally:
         await pool.close()
     log.info("worker_stopped")
