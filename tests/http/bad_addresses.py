@@ -1,11 +1,13 @@
 """Identifiers, queries and headers that do not fit."""
 
+import uuid
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
 from msgspec import inspect as shape
 
+from farthing.core import ids
 from farthing.core.operation import Operation
 
 MANY: Final = 10_000
@@ -119,8 +121,9 @@ BAD_TENANTS: Final[dict[str, bytes]] = {
 }
 
 
-def bad_ids(noun: str) -> dict[str, str]:
+def bad_ids(of: str) -> dict[str, str]:
     """Return what stands in an address where the identifier of a noun should."""
+    noun = ids.in_path(of)
     right = f"{noun}/{UUID}"
     made = {
         "nothing": "",
@@ -148,6 +151,8 @@ def bad_ids(noun: str) -> dict[str, str]:
         "a byte order mark before it": f"%EF%BB%BF{right}",
         "twice": f"{right}/{right}",
     }
+    if noun != of:
+        made["as it is written everywhere else"] = ids.say(of, uuid.UUID(UUID))
     return {
         **made,
         **{f"{name} as the uuid": f"{noun}/{one}" for name, one in JUNK.items()},

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from tests.payments import furnish, idle, in_path, spends
+
 from farthing.catalog import OPERATIONS
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
 from farthing.core.operation import Operation
+from farthing.http.openapi.parameters import fictitious_id
 from farthing.http.service import Service
 
 if TYPE_CHECKING:
@@ -140,13 +143,17 @@ class Range:
         made: dict[str, str] = {}
         body = await _real(self.tenant, operation.body_example or {}, made)
         address = operation.path
+        if spends(operation.id):
+            await furnish(self.service, self.tenant.call, body)
         if operation.noun is not None:
-            real = made.get(operation.noun) or await _make(self.tenant, operation.noun, made)
-            address = address.replace("{id}", f"{operation.noun}/{real.partition('/')[2]}")
+            real = await _object(self.tenant, fictitious_id(operation.noun), made)
+            address = address.replace("{id}", in_path(real))
         return Target(self.app, self.tenant, operation, address, body)
 
     async def written(self) -> int:
         """Count what was written: every change writes an event."""
+        # What earlier shots set going has ended by then.
+        await idle(self.service)
         sql = "SELECT count(*) FROM events WHERE tenant_id = $1"
         return int(await self.service.pool.fetchval(sql, self.tenant.id))
 
@@ -155,9 +162,16 @@ async def _real(tenant: "Tenant", example: Any, made: dict[str, str]) -> Any:
     """Put the identifiers of real objects where an example has fictitious ones."""
     if isinstance(example, Mapping):
         return {name: await _real(tenant, one, made) for name, one in example.items()}
-    if isinstance(example, str) and (found := _ID.fullmatch(example)):
-        return made.get(found[1]) or await _make(tenant, found[1], made)
+    if isinstance(example, str) and _ID.fullmatch(example):
+        return await _object(tenant, example, made)
     return example
+
+
+async def _object(tenant: "Tenant", example: str, made: dict[str, str]) -> str:
+    """Return the object that stands behind an identifier of an example."""
+    if example not in made:
+        made[example] = await _make(tenant, example.partition("/")[0], made)
+    return made[example]
 
 
 async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
@@ -166,13 +180,20 @@ async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
     token = credential(creation, tenant)
     answer = await tenant.call(creation.method, creation.path, body, token=token)
     assert answer.status_code == creation.status, answer.text
-    made[noun] = str(answer.json()["id"])
-    return made[noun]
+    return str(answer.json()["id"])
 
 
 def _creation(noun: str) -> Operation:
     """Find the operation that makes what another one reads."""
-    (view,) = {one.answer for one in OPERATIONS if one.noun == noun and one.id.endswith(".get")}
+    return creation_of(noun, OPERATIONS)
+
+
+def creation_of(noun: str, every: "Iterable[Operation]") -> Operation:
+    """Find the first operation that makes objects of a noun; reading may show more of them."""
+    listed = list(every)
+    (view,) = {one.answer for one in listed if one.noun == noun and one.id.endswith(".get")}
     return next(
-        one for one in OPERATIONS if one.status == 201 and one.answer is view and one.noun is None
+        one
+        for one in listed
+        if one.status == 201 and one.noun is None and one.answer and issubclass(view, one.answer)
     )

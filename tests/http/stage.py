@@ -16,10 +16,13 @@ from urllib.parse import urlencode
 
 import httpx2
 import msgspec
+from tests.duties import duty
+from tests.http.bad_wire import creation_of
+from tests.payments import furnish, idle, in_path, spends
 
 from farthing.config import Settings
 from farthing.core.actors import Grant
-from farthing.core.ids import UUID_PATTERN, new_id
+from farthing.core.ids import UUID_PATTERN
 from farthing.core.operation import Operation
 from farthing.core.wire import ListQuery
 from farthing.http import system
@@ -28,7 +31,6 @@ from farthing.http.openapi.parameters import fictitious_id
 from farthing.http.openapi.sections import sections
 from farthing.http.service import Service
 from farthing.resources.access import actions
-from farthing.worker.duties import duties
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -76,15 +78,18 @@ class Stage:
     # By the identifier in an example, the identifier of the object that was made for it.
     made: dict[str, str] = field(default_factory=dict)
 
-    async def perform(self, operation: Operation) -> Sent:
-        """Send the example of an operation."""
+    async def perform(self, operation: Operation, **asked: Any) -> Sent:
+        """Send the example of an operation, with what its query is to ask for."""
         self.made.clear()
         self.clock.now = NOON
         await self._prepare(operation)
         path, body = await self._address(operation), await self._real(operation.body_example)
-        query = {"limit": 1} if _is_list(operation) else {}
+        if spends(operation.id):
+            await furnish(self.service, self._call, body)
+        query = {**({"limit": 1} if _is_list(operation) else {}), **asked}
         self.clock.now = A_LITTLE_LATER
         response = await self._send(operation, f"{path}?{urlencode(query)}", body, "req-example")
+        await idle(self.service)
         return Sent(operation, query, response, self._told(response.json()))
 
     async def _prepare(self, operation: Operation) -> None:
@@ -97,12 +102,7 @@ class Stage:
             self.made[fictitious_id(noun)] = await self._make(noun)
 
     async def _show_a_worker(self) -> None:
-        known = duties(
-            self.service.settings, self.service.pool, self.service.committer, self.clock, new_id()
-        )
-        for duty in known:
-            if duty.name == "heartbeat":
-                await duty.run()
+        await duty(self.service, "heartbeat").run()
 
     async def _make(self, noun: str) -> str:
         creation = self._creation(noun)
@@ -116,18 +116,13 @@ class Stage:
 
     def _creation(self, noun: str) -> Operation:
         """Find the operation that makes what another one reads."""
-        every = self.operations.values()
-        (view,) = {one.answer for one in every if one.noun == noun and one.id.endswith(".get")}
-        return next(
-            one for one in every if one.status == 201 and one.answer is view and one.noun is None
-        )
+        return creation_of(noun, self.operations.values())
 
     async def _address(self, operation: Operation) -> str:
         if "{id}" not in operation.path:
             return operation.path
-        noun = operation.noun or ""
-        real = await self._object(fictitious_id(noun))
-        return operation.path.replace("{id}", f"{noun}/{real.partition('/')[2]}")
+        real = await self._object(fictitious_id(operation.noun or ""))
+        return operation.path.replace("{id}", in_path(real))
 
     async def _object(self, example: str) -> str:
         """Return the object that stands behind an identifier of an example."""
@@ -141,6 +136,11 @@ class Stage:
         if isinstance(example, str) and _ID.fullmatch(example):
             return await self._object(example)
         return example
+
+    async def _call(self, method: str, path: str, body: Any) -> httpx2.Response:
+        """Send anything in the name of the client."""
+        headers = {"X-Token": self.credentials[Grant.CLIENT_TOKEN]}
+        return await self.client.request(method, path, json=body, headers=headers)
 
     async def _send(
         self, operation: Operation, address: str, body: Any, request_id: str

@@ -18,11 +18,10 @@ import pytest
 import pytest_asyncio
 from tests.cli.test_serving import PATIENCE, free_port, serving
 from tests.conftest import make_tenant
+from tests.duties import duty
 
-from farthing.core.clock import system_clock
 from farthing.core.ids import new_id
 from farthing.http.app import build
-from farthing.worker.duties import duties
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,8 +164,7 @@ async def test_the_link_expires_and_the_worker_fails_the_card(
     assert (await page.get(asked.path)).status_code == 404
     assert (await page.post(asked.path, data=APPROVE)).status_code == 404
     assert (await asked.now())["stateId"] == "PROCESSING"
-    todo = duties(service.settings, service.pool, service.committer, system_clock, new_id())
-    await next(duty for duty in todo if duty.name == "expire challenges").run()
+    await duty(service, "expire challenges").run()
     card = await asked.now()
     assert (card["stateId"], card["requirements"]) == ("FAILED", {})
     assert not await asked.number_is_kept()

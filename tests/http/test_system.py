@@ -5,13 +5,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import httpx2
+from tests.duties import duty
 
 from farthing.catalog import MACHINES
 from farthing.core.ids import new_id
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.resources.access.model import mint
-from farthing.worker.duties import Duty, duties
+from farthing.worker.duties import Duty
 from farthing.worker.loop import run_duties
 
 if TYPE_CHECKING:
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 def health(answer: httpx2.Response) -> dict[str, str]:
     """Return the status of each component."""
     return {name: part["status"] for name, part in answer.json()["components"].items()}
-
-
-def duty(service: Service, name: str) -> Duty:
-    """Return one of the worker's duties."""
-    everything = duties(service.settings, service.pool, service.committer, service.clock, new_id())
-    return next(one for one in everything if one.name == name)
 
 
 async def test_status_is_open_and_goes_component_by_component(

@@ -5,14 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.duties import duty
 
-from farthing.core.ids import new_id
 from farthing.http.service import Service
 from farthing.rails.base import Rail, RailAway
 from farthing.rails.sandbox import MAGIC_CARDS
 from farthing.resources.cards import vault
 from farthing.resources.cards.model import end_of
-from farthing.worker.duties import duties
 
 if TYPE_CHECKING:
     import httpx2
@@ -136,8 +135,7 @@ async def test_expired_cards_become_inactive_by_the_worker(
         "UPDATE cards SET expires_at = now() - interval '1 second' WHERE id = $1::text::uuid",
         old.partition("/")[2],
     )
-    todo = duties(service.settings, service.pool, service.committer, service.clock, new_id())
-    await next(duty for duty in todo if duty.name == "expire cards").run()
+    await duty(service, "expire cards").run()
     seen = [(await tenant.call("GET", f"/v1/cards/{one}")).json()["stateId"] for one in (old, good)]
     assert seen == ["INACTIVE", "ENABLED"]
     back = await tenant.call("PATCH", f"/v1/cards/{old}/state", {"toStateId": "ENABLED"})

@@ -92,13 +92,14 @@ def _answer(operation: Described, reader: Reader) -> Iterator[Html]:
     media = answer.get("content", {}).get("application/json")
     if media is None:
         return
-    sentence = reader.resolve(media["schema"]).get("description", "")
-    count = sum(1 for _ in reader.fields(media["schema"]))
-    summary = element("summary", inline(sentence), " ", element("small", f"{count} fields"))
-    # A long table that another operation of the section shows already stays folded.
-    unfolded = {"open": ""} if status == _CREATED or count <= _SHORT else {}
-    fields = reader.table(media["schema"], optional="optional")
-    yield element("details", summary, fields, **unfolded)
+    # An operation whose query can ask for something else has two answers.
+    for schema in media["schema"].get("anyOf", [media["schema"]]):
+        sentence = reader.resolve(schema).get("description", "")
+        count = sum(1 for _ in reader.fields(schema))
+        summary = element("summary", inline(sentence), " ", element("small", f"{count} fields"))
+        # A long table that another operation of the section shows already stays folded.
+        unfolded = {"open": ""} if status == _CREATED or count <= _SHORT else {}
+        yield element("details", summary, reader.table(schema, optional="optional"), **unfolded)
 
 
 def _errors(operation: Described) -> Html:

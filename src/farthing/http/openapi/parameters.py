@@ -60,14 +60,15 @@ def fictitious_id(noun: str) -> str:
 def _path(operation: Operation) -> Iterator[Schema]:
     if "{id}" not in operation.path:
         return
-    noun = ids.in_path(operation.noun or "")
+    named = operation.noun or ""
+    noun = ids.in_path(named)
     yield {
         "name": "id",
         "in": "path",
         "required": True,
         "description": words.PATH_ID.format(noun=noun),
         "schema": {"type": "string", "pattern": f"^{noun}/{UUID_PATTERN}$"},
-        "example": fictitious_id(noun),
+        "example": ids.say(noun, ids.take(fictitious_id(named))),
     }
 
 
