@@ -126,6 +126,14 @@ async def test_each_operation_can_be_called_by_copying(text: str) -> None:
         assert ("&lt;&lt;&#x27;JSON&#x27;" in plain) == (operation.body is not None)
 
 
+async def test_an_operation_with_two_answers_shows_the_fields_of_both(text: str) -> None:
+    article = text.partition('<article id="tx.move"')[2].partition("</article>")[0]
+    answers = article.partition(">Answer ")[2]
+    assert "<code>adjustments[].amount</code>" in answers
+    assert "<code>entries[].accountId</code>" in answers
+    assert "0 fields" not in re.findall(r"<small>([^<]*)</small>", text)
+
+
 @pytest.mark.slow
 async def test_a_command_that_is_copied_works(app: ASGIApp, text: str, tenant: "Tenant") -> None:
     _require("bash", "curl")

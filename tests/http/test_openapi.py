@@ -1,12 +1,17 @@
 """The OpenAPI document says what the service does: all of it, and nothing else."""
 
+import itertools
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from tests import payments
 from tests.http.published import (
     DESCRIBED,
     DOCUMENT,
@@ -19,9 +24,10 @@ from tests.http.published import (
 
 from farthing.core import validation
 from farthing.core.errors import ValidationFailed
-from farthing.core.ids import new_id
+from farthing.core.ids import in_path, new_id
 from farthing.core.operation import Operation
 from farthing.http import openapi
+from farthing.http.service import Service
 
 if TYPE_CHECKING:
     from tests.conftest import Tenant
@@ -142,12 +148,40 @@ def _variants(example: dict[str, Any], schema: dict[str, Any]) -> Iterator[objec
         if isinstance(inner, dict):
             yield from ({**example, name: {**inner, "street": other}} for other in (None, 7, "x"))
             yield {**example, name: {"countryISO": "gb"}}
+    if "options" in properties:
+        # What they are for, a schema cannot say; with an adjustment, both are there.
+        adjusting = {**example, "toStateId": "ADJUSTED"}
+        yield from ({**adjusting, "options": one} for one in _OPTIONS)
+
+
+_AMOUNTS = (None, "1", "0", "01", "-1", "1.5", "", 7, "9" * 18, "9" * 19, "٣", [], {})
+_OPTIONS: list[dict[str, Any]] = [
+    {"unheardOf": 1},
+    *({"amount": one} for one in _AMOUNTS),
+    *({"adjustment": one} for one in (None, 7, "x", [], {}, {"unheardOf": 1}, {"amount": "1"})),
+    *({"adjustment": {"adjustmentAmount": one}} for one in _AMOUNTS),
+]
+
+
+def _named_in(schema: object) -> set[str]:
+    """Return the names of all components that a schema refers to, at any depth."""
+    known = DOCUMENT["components"]["schemas"]
+    waiting, found = re.findall(r'"#/components/schemas/(\w+)"', json.dumps(schema)), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += re.findall(r'"#/components/schemas/(\w+)"', json.dumps(known[name]))
+    return found
 
 
 def test_an_answer_leaves_out_what_is_absent_instead_of_saying_null() -> None:
     components = DOCUMENT["components"]["schemas"]
-    sent = {body_schema(one.id)["$ref"].rpartition("/")[2] for one in OPERATIONS if one.body}
-    answers = {name: one for name, one in components.items() if name not in sent | {"Address"}}
+    sent = _named_in([body_schema(one.id) for one in OPERATIONS if one.body])
+    said = _named_in([one["responses"] for one in DESCRIBED.values()])
+    assert sent | said == components.keys()
+    assert sent & said == set()
+    answers = {name: components[name] for name in said}
     assert "null" not in json.dumps(answers)
     assert all("additionalProperties" not in one for one in answers.values())
 
@@ -162,7 +196,7 @@ async def test_problems_come_as_they_are_published(operation: Operation, tenant:
 
 
 async def _provoked(operation: Operation, tenant: "Tenant") -> Any:
-    path = operation.path.replace("{id}", f"{operation.noun}/{new_id()}")
+    path = operation.path.replace("{id}", f"{in_path(operation.noun or '')}/{new_id()}")
     if operation.who:
         yield await tenant.call(operation.method, path, token="none of ours")  # noqa: S106 - it opens nothing
         yield await tenant.call(operation.method, path, {}, token=tenant.operator)
@@ -182,6 +216,94 @@ def test_the_operation_that_moves_an_object_shows_the_whole_machine(section: Any
     for row in section.machine.table:
         assert f"| {row.source} | {row.target} |" in description
         assert row.why in description
+
+
+@dataclass(frozen=True)
+class Escrow:
+    """Money that is held between two accounts."""
+
+    id: str
+    accounts: tuple[str, str]
+
+    @property
+    def path(self) -> str:
+        return f"/v1/tx/{payments.in_path(self.id)}"
+
+
+@pytest_asyncio.fixture
+async def escrow(tenant: "Tenant", service: Service) -> Escrow:
+    payer, payee = [await tenant.new_account(await tenant.new_customer()) for _ in range(2)]
+    await payments.charge(service, tenant.call, payer)
+    body = {"amount": "700", "purpose": "PURCHASE", "targetStateId": "HELD"}
+    sides = {"fromAccountId": payer, "toAccountId": payee}
+    made = await payments.create(tenant.call, "/v1/tx/internal", {**sides, **body})
+    return Escrow(made["id"], (payer, payee))
+
+
+def shown_as(*names: str) -> list[dict[str, str]]:
+    return [{"$ref": f"#/components/schemas/{name}"} for name in names]
+
+
+async def test_a_dry_run_is_answered_in_the_form_that_is_published_for_it(
+    tenant: "Tenant", escrow: Escrow
+) -> None:
+    plain, rehearsal = shown_as("TransactionView", "RehearsalView")
+    assert answer_schema("tx.move", 200) == {"anyOf": [plain, rehearsal]}
+    body, before = {"toStateId": "EFFECTED"}, await tenant.call("GET", escrow.path)
+    dry = await tenant.call("PATCH", f"{escrow.path}/state?dryRun=true", body)
+    assert dry.status_code == 200
+    assert faults(rehearsal, dry.json(), strict=True) == []
+    assert faults(plain, dry.json(), strict=True) != []
+    assert dry.json()["path"] == ["HELD", "EFFECTED"]
+    assert {one["accountId"] for one in dry.json()["entries"]} == set(escrow.accounts)
+    assert {one["id"] for one in dry.json()["accounts"]} == set(escrow.accounts)
+    assert (await tenant.call("GET", escrow.path)).json() == before.json()
+    moved = await tenant.call("PATCH", f"{escrow.path}/state?dryRun=false", body)
+    assert faults(plain, moved.json(), strict=True) == []
+    assert faults(rehearsal, moved.json(), strict=True) != []
+    assert moved.json()["stateId"] == dry.json()["transaction"]["stateId"] == "EFFECTED"
+
+
+async def test_a_problem_is_the_same_with_and_without_a_dry_run(
+    tenant: "Tenant", escrow: Escrow
+) -> None:
+    for body in ({"toStateId": "FAILED"}, {"toStateId": "EFFECTED", "fromStateId": "PENDING"}):
+        dry = await tenant.call("PATCH", f"{escrow.path}/state?dryRun=true", body)
+        wet = await tenant.call("PATCH", f"{escrow.path}/state", body)
+        assert dry.status_code == wet.status_code == 409
+        told = [{**one.json(), "requestId": ""} for one in (dry, wet)]
+        assert told[0] == told[1]
+
+
+PARTS = ("accounts", "entries", "transitions")
+
+
+@pytest.mark.parametrize("count", range(4))
+async def test_what_include_asks_for_is_added_and_published_and_nothing_else(
+    tenant: "Tenant", escrow: Escrow, count: int
+) -> None:
+    plain = set((await tenant.call("GET", escrow.path)).json())
+    assert not plain & set(PARTS)
+    for asked in itertools.permutations(PARTS, count):
+        query = f"?include={','.join(asked)}" if asked else ""
+        one = (await tenant.call("GET", f"{escrow.path}{query}")).json()
+        assert one.keys() - plain == set(asked)
+        assert all(one[part] for part in asked)
+        assert faults(answer_schema("tx.get", 200), one, strict=True) == []
+        page = (await tenant.call("GET", f"/v1/tx{query}")).json()
+        assert faults(answer_schema("tx.list", 200), page, strict=True) == []
+        (listed,) = [found for found in page["results"] if found["id"] == escrow.id]
+        assert listed == one
+
+
+async def test_every_way_to_pay_is_answered_as_published(tenant: "Tenant", escrow: Escrow) -> None:
+    listed = (await tenant.call("GET", f"{escrow.path}/transitions")).json()
+    assert faults(answer_schema("tx.transitions", 200), listed, strict=True) == []
+    for name in ("tx.inbound", "tx.outbound", "tx.internal"):
+        assert answer_schema(name, 201) == shown_as("TransactionView")[0]
+    assert answer_schema("tx.update", 200) == shown_as("TransactionView")[0]
+    updated = (await tenant.call("PATCH", escrow.path, {"tags": ["a"]})).json()
+    assert faults(answer_schema("tx.update", 200), updated, strict=True) == []
 
 
 def test_lists_document_the_filter_by_annotation() -> None:
