@@ -2,12 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 import httpx2
+import msgspec
 
 from farthing.core import ids
 from farthing.http.service import Service
+from farthing.resources.settlements.actions import open_dispute
 from farthing.resources.settlements.api import Teller
+from farthing.worker.duties import platform
 
 CARD: dict[str, Any] = {
     "cardNumber": "4242424242424242",
@@ -73,6 +77,16 @@ async def furnish(service: Service, send: Send, body: dict[str, Any]) -> None:
     await create(send, "/v1/bank-accounts", {"ownerId": owner, **BANK_ACCOUNT})
     funded = await charge(service, send, account)
     assert funded["stateId"] == "EFFECTED", funded
+
+
+async def dispute(
+    service: Service, tenant_id: UUID, transaction: str, amount: int | None = None
+) -> dict[str, Any]:
+    """Let the payer dispute a transaction, as the platform hears of it from a card network."""
+    command = open_dispute(ids.take(transaction), amount, "The cardholder knows nothing of it.")
+    answer = await service.committer.submit(platform(tenant_id), command)
+    shown: dict[str, Any] = msgspec.json.decode(answer.body)
+    return shown
 
 
 def spends(operation_id: str) -> bool:

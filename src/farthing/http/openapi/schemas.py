@@ -5,9 +5,11 @@ own: a request admits null for whatever is optional and nothing that it does not
 leaves out what is absent and promises nothing about fields to come.
 """
 
+import types
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -96,12 +98,25 @@ def _parts(kind: Any) -> list[Any]:
 
 def _add_words(schema: Schema, info: shape.StructType) -> None:
     """Describe each field that has a rule in words and no description yet."""
+    hints = typing.get_type_hints(info.cls)
     for field in info.fields:
         expected = _expected(field.type)
         place = _without_null(schema["properties"][field.encode_name])
+        if "enum" in place:
+            # As they are written, because msgspec sorts them, and states have an order.
+            place["enum"] = _choices(hints[field.name]) or place["enum"]
         if expected and "description" not in place:
             place["description"] = f"Must be {expected}."
         schema["properties"][field.encode_name] = place
+
+
+def _choices(hint: Any) -> list[Any]:
+    """Return the values of a literal type, or of the one beside None, in their order."""
+    if typing.get_origin(hint) is Literal:
+        return list(typing.get_args(hint))
+    is_union = typing.get_origin(hint) in {typing.Union, types.UnionType}
+    parts = typing.get_args(hint) if is_union else ()
+    return next((found for found in map(_choices, parts) if found), [])
 
 
 def _expected(kind: shape.Type) -> str:
