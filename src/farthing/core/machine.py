@@ -41,6 +41,10 @@ class Transition(Struct, frozen=True):
         return _first_line(self.effect)
 
 
+# Tells whether a row could be taken now.
+Holds = Callable[[Transition], bool]
+
+
 def _first_line(function: Callable[..., Any] | None) -> str | None:
     return None if function is None else (function.__doc__ or "").strip().partition("\n")[0]
 
@@ -72,23 +76,35 @@ class Machine(Struct, frozen=True):
                 return one
         return None
 
-    def allowed(self, source: str, actor: Actor) -> list[str]:
-        """List the states that this actor may move an object to."""
-        targets = {one.target for one in self.table if one.source == source and actor in one.who}
+    def allowed(self, source: str, actor: Actor, holds: Holds | None = None) -> list[str]:
+        """List the states that this actor may move an object to, by the rows that hold."""
+        rows = (one for one in self.table if one.source == source and actor in one.who)
+        targets = {one.target for one in rows if holds is None or holds(one)}
         return [state for state in self.states if state in targets]
 
-    def check(self, current: str, expected: str | None, target: str, actor: Actor) -> Transition:
-        """Return the row to take, or raise the Problem that says why there is none."""
+    def check(
+        self,
+        current: str,
+        expected: str | None,
+        target: str,
+        actor: Actor,
+        holds: Holds | None = None,
+    ) -> Transition:
+        """Return the row to take, or raise the Problem that says why there is none.
+
+        Whether its condition holds is for the caller to check; `holds` is for the states that
+        the Problem lists.
+        """
         if expected is not None and expected != current:
             raise StateMismatch(
                 f"fromStateId is {expected}, but the {self.noun} is {current}. "
                 "Read it again and decide anew.",
                 currentStateId=current,
-                allowedStateIds=self.allowed(current, actor),
+                allowedStateIds=self.allowed(current, actor, holds),
             )
         found = self.find(current, target, actor)
         if found is None:
-            allowed = self.allowed(current, actor)
+            allowed = self.allowed(current, actor, holds)
             ways = ", ".join(allowed) or "nothing"
             raise TransitionNotAllowed(
                 f"The {self.noun} is {current}, and {actor} cannot move it to {target}; "
