@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 
 Clock = Callable[[], datetime]
 
+_said: tuple[datetime | None, str] = (None, "")
+
 
 def system_clock() -> datetime:
     """Return the time of this machine."""
@@ -14,4 +16,9 @@ def system_clock() -> datetime:
 
 def say_time(moment: datetime) -> str:
     """Write a moment as RFC 3339 with milliseconds and `Z`."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    global _said  # noqa: PLW0603 - everything in one batch happens at one moment, said many times
+    known, text = _said
+    if known is not moment:
+        text = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        _said = (moment, text)
+    return text

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.actors import Actor, Principal
@@ -19,7 +18,7 @@ from farthing.core.machine import Transition
 from farthing.core.money import say_amount
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES
 from farthing.ledger.postings import post
@@ -58,11 +57,12 @@ async def move(call: Call[Any]) -> Command:
     is_dry = call.query is not None and call.query.dry_run
     recalled = None if is_dry else await _recall(call)
 
-    def decide(draft: Draft) -> Struct:
+    def decide(draft: Draft) -> Shown:
         old = draft.require(TRANSACTIONS, call.id)
         new = _move(draft, old, call.body, old.order_id if is_dry else recalled)
+        answer = draft.written(new)
         go_on(draft, new)
-        return store.rehearsed(draft, old, new) if is_dry else model.view(new)
+        return store.rehearsed(draft, old, new) if is_dry else answer
 
     return Command(decide, needs=needs_of(call.id), rehearsal=is_dry)
 
@@ -71,8 +71,9 @@ def needs_of(transaction_id: UUID) -> list[Need]:
     """Name a transaction, both sides of it, its order and its card."""
 
     def follow(tx: Transaction) -> list[Need]:
-        sides = (tx.from_account_id, tx.to_account_id)
-        needs = [Need(table, side) for table in (ACCOUNTS, BALANCES) for side in sides]
+        needs = []
+        for side in (tx.from_account_id, tx.to_account_id):
+            needs += [Need(BALANCES, side), Need(ACCOUNTS, side, locked=False)]
         if tx.order_id is not None:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
