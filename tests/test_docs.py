@@ -1,6 +1,7 @@
 """The reference pages are made from the code, are fresh, and never take anything away."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -43,6 +44,8 @@ def test_every_error_operation_setting_and_state_has_its_place(generate: ModuleT
         assert f"| `{fate.sort_code}` | {fate.what} |" in pages["sandbox.md"]
     for operation in OPERATIONS:
         assert f"`{operation.method} {operation.path}`" in pages["operations.md"]
+        for name in operation.formats:
+            assert re.search(rf"{operation.summary} \(JSON, .*`{name}`", pages["operations.md"])
     for name in Settings.__struct_fields__:
         assert f"`FARTHING_{name.upper()}`" in pages["settings.md"]
     for machine in MACHINES:

@@ -22,6 +22,7 @@ from farthing.resources.cards import api as cards
 from farthing.resources.cards import store as cards_store
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
+from farthing.resources.statements import api as statements
 
 # The operations of each noun, the table of its objects, and what must hold of them.
 RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], ...]] = (
@@ -30,6 +31,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (bank_accounts, bank_accounts_store.BANK_ACCOUNTS, ()),
     (cards, cards_store.CARDS, cards_store.CHECKS),
     (accounts, accounts_store.ACCOUNTS, accounts_store.CHECKS),
+    (statements, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

@@ -12,6 +12,11 @@ CURRENCIES: Final = frozenset(
 )
 
 
+def decimals(currency: str) -> int:
+    """Return how many decimals the major unit of a currency has."""
+    return Currency(currency).exponent or 0
+
+
 def say_amount(amount: int) -> str:
     """Write an amount as it stands on the wire."""
     return str(amount)
