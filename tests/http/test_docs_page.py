@@ -126,6 +126,13 @@ async def test_each_operation_can_be_called_by_copying(text: str) -> None:
         assert ("&lt;&lt;&#x27;JSON&#x27;" in plain) == (operation.body is not None)
 
 
+async def test_every_form_of_an_answer_is_shown(text: str) -> None:
+    for operation in OPERATIONS:
+        article = text.partition(f'<article id="{operation.id}"')[2].partition("</article>")[0]
+        shown = re.findall(r"<code>Accept: ([^<]+)</code>", article)
+        assert shown == list(operation.formats)
+
+
 @pytest.mark.slow
 async def test_a_command_that_is_copied_works(app: ASGIApp, text: str, tenant: "Tenant") -> None:
     _require("bash", "curl")

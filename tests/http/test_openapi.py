@@ -184,6 +184,14 @@ def test_the_operation_that_moves_an_object_shows_the_whole_machine(section: Any
         assert row.why in description
 
 
+@every_operation
+def test_every_form_of_the_answer_is_published(operation: Operation) -> None:
+    content = DESCRIBED[operation.id]["responses"][str(operation.status)]["content"]
+    assert list(content) == ["application/json", *operation.formats]
+    for name in operation.formats:
+        assert content[name]["schema"]["description"], name
+
+
 def test_lists_document_the_filter_by_annotation() -> None:
     for name in ("customers.list", "accounts.list"):
         assert "annotation.<name>=<value>" in DESCRIBED[name]["description"]

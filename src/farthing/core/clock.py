@@ -10,8 +10,12 @@ _said: tuple[datetime | None, str] = (None, "")
 
 def system_clock() -> datetime:
     """Return the time of this machine."""
-    now = datetime.now(UTC)
-    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+    return whole(datetime.now(UTC))
+
+
+def whole(moment: datetime) -> datetime:
+    """Leave out what is finer than a millisecond."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def say_time(moment: datetime) -> str:

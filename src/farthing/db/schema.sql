@@ -98,6 +98,8 @@ CREATE TABLE balances (
     disputed_debits bigint NOT NULL CHECK (disputed_debits >= 0),
     disputed_credits bigint NOT NULL CHECK (disputed_credits >= 0),
     withheld bigint NOT NULL CHECK (withheld >= 0),
+    -- The time of the last entry; the next one is not dated before it.
+    moved_at timestamptz,
     PRIMARY KEY (tenant_id, id)
 ) WITH (fillfactor = 50);
 

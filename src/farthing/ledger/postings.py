@@ -50,7 +50,7 @@ def post(draft: Draft, posting: Posting, subject_id: UUID) -> None:
     pairs = [(leg, _balance(draft, leg)) for leg in posting.legs]
     if len({balance.currency for _, balance in pairs}) != 1:
         raise LedgerFault("a posting has one currency")
-    changed = [(leg, _changed(balance, leg, posting)) for leg, balance in pairs]
+    changed = [(leg, _changed(balance, leg, posting, draft.now)) for leg, balance in pairs]
     for leg, balance in changed:
         newer = draft.update(BALANCES, balance)
         draft.append(ENTRIES, _entry(draft, leg, newer, posting, posting_id, subject_id))
@@ -75,9 +75,9 @@ def _balance(draft: Draft, leg: Leg) -> Balance:
     return balance
 
 
-def _changed(balance: Balance, leg: Leg, posting: Posting) -> Balance:
+def _changed(balance: Balance, leg: Leg, posting: Posting, now: datetime) -> Balance:
     counters = {name: getattr(balance, name) + getattr(leg, name) for name in COUNTERS}
-    newer = msgspec.structs.replace(balance, **counters)
+    newer = msgspec.structs.replace(balance, **counters, moved_at=_moment(balance, now))
     if any(abs(counters[name]) > _MOST for name in COUNTERS):
         raise BalanceLimit("The account would hold more than 9 * 10^18 of the smallest unit.")
     if any(counters[name] < 0 for name in COUNTERS if name != "complete"):
@@ -88,6 +88,14 @@ def _changed(balance: Balance, leg: Leg, posting: Posting) -> Balance:
             f"{balance.available - newer.available} that this takes."
         )
     return newer
+
+
+def _moment(balance: Balance, now: datetime) -> datetime:
+    """Return the time of the next entry: never before the one that it follows.
+
+    A batch takes its time before it waits for its locks, and clocks of machines disagree.
+    """
+    return now if balance.moved_at is None else max(now, balance.moved_at)
 
 
 def _overdraws(older: Balance, newer: Balance) -> bool:
@@ -117,5 +125,5 @@ def _entry(
         disputed_credits=leg.disputed_credits,
         withheld=leg.withheld,
         complete_after=balance.complete,
-        created_at=draft.now,
+        created_at=balance.moved_at or draft.now,
     )

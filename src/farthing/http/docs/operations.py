@@ -99,6 +99,14 @@ def _answer(operation: Described, reader: Reader) -> Iterator[Html]:
     unfolded = {"open": ""} if status == _CREATED or count <= _SHORT else {}
     fields = reader.table(media["schema"], optional="optional")
     yield element("details", summary, fields, **unfolded)
+    yield from _other_formats(answer["content"])
+
+
+def _other_formats(content: Described) -> Iterator[Html]:
+    others = {name: media for name, media in content.items() if name != "application/json"}
+    for name, media in others.items():
+        accept = element("code", f"Accept: {name}")
+        yield element("p", "With ", accept, ": ", inline(media["schema"]["description"]))
 
 
 def _errors(operation: Described) -> Html:
