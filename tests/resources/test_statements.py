@@ -401,7 +401,7 @@ async def test_csv_has_the_same_figures_line_by_line(service: Service, tenant: "
 
 def a_statement(effect: str) -> model.StatementView:
     """Return a statement that no ledger has made."""
-    entry = model.EntryView(
+    entry = model.StatementEntryView(
         number=1, created_at="2026-01-31T12:00:00.000Z", effect=effect,
         transaction_id=f"transaction/{UUID(int=7)}", amount="-5", balance="-5",
     )  # fmt: skip

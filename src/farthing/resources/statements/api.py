@@ -18,7 +18,7 @@ from farthing.core.operation import TOKENS, Operation
 from farthing.core.wire import Request
 from farthing.resources.accounts.model import NOUN
 from farthing.resources.statements import actions
-from farthing.resources.statements.model import EntryView, StatementView, TotalView
+from farthing.resources.statements.model import StatementEntryView, StatementView, TotalView
 
 PATH: Final = "/v1/accounts/{id}/statement"
 
@@ -67,7 +67,7 @@ def _csv_balance(statement: StatementView, line: str, moment: str, balance: str)
     return [*texts, "", int(balance), statement.currency_iso]
 
 
-def _csv_entry(statement: StatementView, entry: EntryView) -> list[Any]:
+def _csv_entry(statement: StatementView, entry: StatementEntryView) -> list[Any]:
     before = _texts("entry", statement.account_id)
     after = _texts(entry.created_at, entry.transaction_id, entry.effect)
     numbers = (int(entry.amount), int(entry.balance))
@@ -153,7 +153,7 @@ class _Camt:
             nb_of_ntries=number, sum=self._major(total.amount)
         )
 
-    def _ntry(self, entry: EntryView) -> Any:
+    def _ntry(self, entry: StatementEntryView) -> Any:
         camt = self._camt
         own = camt.ProprietaryBankTransactionCodeStructure1(cd=entry.effect, issr="Farthing")
         moment, day = self._moment(entry.created_at), self._date(entry.created_at[:10])

@@ -40,7 +40,7 @@ class Period(Struct, frozen=True):
     entries: Sequence[Booked]
 
 
-class EntryView(View, frozen=True, kw_only=True):
+class StatementEntryView(View, frozen=True, kw_only=True):
     """One booked entry; the amount of a debit is negative, and `balance` is what it came to."""
 
     number: int
@@ -70,7 +70,7 @@ class StatementView(View, frozen=True, kw_only=True):
     closing_balance: str
     credits: TotalView
     debits: TotalView
-    entries: list[EntryView]
+    entries: list[StatementEntryView]
 
 
 def view(account: Account, begin: datetime, end: datetime, period: Period) -> StatementView:
@@ -95,8 +95,8 @@ def _total(amounts: Iterable[int]) -> TotalView:
     return TotalView(count=len(found), amount=say_amount(sum(found)))
 
 
-def _entry(entry: Booked) -> EntryView:
-    return EntryView(
+def _entry(entry: Booked) -> StatementEntryView:
+    return StatementEntryView(
         number=entry.number,
         created_at=say_time(entry.created_at),
         transaction_id=ids.say("transaction", entry.subject_id),
