@@ -4,14 +4,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
 from farthing.core.errors import BalanceLimit, InsufficientFunds
 from farthing.core.ids import new_id
 from farthing.db.draft import Draft
 from farthing.db.tables import AppendTable
-from farthing.ledger.balances import BALANCES, COUNTERS, Balance, outside_account
+from farthing.ledger.balances import BALANCES, Balance, outside_account
 from farthing.ledger.effects import Leg, Posting
 
 # Below what a bigint holds, with room for the sum that `available` is.
@@ -76,12 +75,29 @@ def _balance(draft: Draft, leg: Leg) -> Balance:
 
 
 def _changed(balance: Balance, leg: Leg, posting: Posting, now: datetime) -> Balance:
-    counters = {name: getattr(balance, name) + getattr(leg, name) for name in COUNTERS}
-    newer = msgspec.structs.replace(balance, **counters, moved_at=_moment(balance, now))
-    if any(abs(counters[name]) > _MOST for name in COUNTERS):
+    complete = balance.complete + leg.complete
+    # In the order of the columns; written out, because every payment comes by here.
+    others = (
+        balance.incomplete_debits + leg.incomplete_debits,
+        balance.incomplete_credits + leg.incomplete_credits,
+        balance.disputed_debits + leg.disputed_debits,
+        balance.disputed_credits + leg.disputed_credits,
+        balance.withheld + leg.withheld,
+    )
+    if max(abs(complete), *others) > _MOST:
         raise BalanceLimit("The account would hold more than 9 * 10^18 of the smallest unit.")
-    if any(counters[name] < 0 for name in COUNTERS if name != "complete"):
+    if min(others) < 0:
         raise LedgerFault(f"{posting.effect} takes more from a counter than it holds")
+    newer = Balance(
+        balance.tenant_id,
+        balance.id,
+        balance.version,
+        balance.currency,
+        balance.place,
+        complete,
+        *others,
+        _moment(balance, now),
+    )
     if _overdraws(balance, newer) and not posting.may_overdraw:
         raise InsufficientFunds(
             f"The account has {balance.available} available, which is less than the "
