@@ -6,6 +6,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from farthing.core.actors import Actor
 from farthing.core.errors import BalanceLimit, InsufficientFunds
 from farthing.core.ids import new_id
 from farthing.db.draft import Draft
@@ -49,7 +50,10 @@ def post(draft: Draft, posting: Posting, subject_id: UUID) -> None:
     pairs = [(leg, _balance(draft, leg)) for leg in posting.legs]
     if len({balance.currency for _, balance in pairs}) != 1:
         raise LedgerFault("a posting has one currency")
-    changed = [(leg, _changed(balance, leg, posting, draft.now)) for leg, balance in pairs]
+    by_platform = draft.principal.actor is Actor.PLATFORM
+    changed = [(leg, _changed(balance, leg, draft.now)) for leg, balance in pairs]
+    for (_, older), (_, newer) in zip(pairs, changed, strict=True):
+        _refuse_overdraft(older, newer, posting, by_platform=by_platform)
     for leg, balance in changed:
         newer = draft.update(BALANCES, balance)
         draft.append(ENTRIES, _entry(draft, leg, newer, posting, posting_id, subject_id))
@@ -74,7 +78,7 @@ def _balance(draft: Draft, leg: Leg) -> Balance:
     return balance
 
 
-def _changed(balance: Balance, leg: Leg, posting: Posting, now: datetime) -> Balance:
+def _changed(balance: Balance, leg: Leg, now: datetime) -> Balance:
     complete = balance.complete + leg.complete
     # In the order of the columns; written out, because every payment comes by here.
     others = (
@@ -87,8 +91,8 @@ def _changed(balance: Balance, leg: Leg, posting: Posting, now: datetime) -> Bal
     if max(abs(complete), *others) > _MOST:
         raise BalanceLimit("The account would hold more than 9 * 10^18 of the smallest unit.")
     if min(others) < 0:
-        raise LedgerFault(f"{posting.effect} takes more from a counter than it holds")
-    newer = Balance(
+        raise LedgerFault("a posting takes more from a counter than it holds")
+    return Balance(
         balance.tenant_id,
         balance.id,
         balance.version,
@@ -98,12 +102,6 @@ def _changed(balance: Balance, leg: Leg, posting: Posting, now: datetime) -> Bal
         *others,
         _moment(balance, now),
     )
-    if _overdraws(balance, newer) and not posting.may_overdraw:
-        raise InsufficientFunds(
-            f"The account has {balance.available} available, which is less than the "
-            f"{balance.available - newer.available} that this takes."
-        )
-    return newer
 
 
 def _moment(balance: Balance, now: datetime) -> datetime:
@@ -114,9 +112,21 @@ def _moment(balance: Balance, now: datetime) -> datetime:
     return now if balance.moved_at is None else max(now, balance.moved_at)
 
 
-def _overdraws(older: Balance, newer: Balance) -> bool:
-    """Tell whether available falls below zero; what raises it again is always welcome."""
-    return newer.place == "platform" and newer.available < min(0, older.available)
+def _refuse_overdraft(
+    older: Balance, newer: Balance, posting: Posting, *, by_platform: bool
+) -> None:
+    """Keep what is available from falling below zero; what raises it again is always welcome.
+
+    The outside has no bounds, a dispute may take more than there is, and what is in suspense
+    follows whatever happened outside.
+    """
+    is_free = newer.place == "outside" or (newer.place == "suspense" and by_platform)
+    if is_free or posting.may_overdraw or newer.available >= min(0, older.available):
+        return
+    raise InsufficientFunds(
+        f"The account has {older.available} available, which is less than the "
+        f"{older.available - newer.available} that this takes."
+    )
 
 
 def _entry(

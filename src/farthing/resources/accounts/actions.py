@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
-from farthing.core.errors import AccountNotActive, Fault, ValidationFailed
+from farthing.core.actors import Actor
+from farthing.core.errors import AccountNotActive, Fault, Forbidden, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -79,6 +80,9 @@ def move(call: Call[Any]) -> Command:
     moving = objects.moving(call, ACCOUNTS)
 
     def decide(draft: Draft) -> Shown:
+        held = draft.find(BALANCES, call.id)
+        if held is not None and held.place == "suspense":
+            raise Forbidden("The account for what nobody could place stays open.")
         answer = moving.decide(draft)
         account = draft.require(ACCOUNTS, call.id)
         if account.state_id == "CLOSED":
@@ -97,9 +101,17 @@ def account_of(draft: Draft, account_id: UUID, pointer: str) -> Account:
     account = draft.find(ACCOUNTS, account_id)
     if account is None or not draft.principal.sees(account.owner_id):
         raise ValidationFailed([Fault(pointer, "unknown_account", "There is no such account.")])
+    held = draft.find(BALANCES, account_id)
+    if held is not None and held.place == "suspense":
+        _refuse_suspense(draft)
     refuse_inactive(draft, account_id)
     require_active(draft, account.owner_id)
     return account
+
+
+def _refuse_suspense(draft: Draft) -> None:
+    if draft.principal.actor is not Actor.OPERATOR:
+        raise Forbidden("What is in suspense is the operator's to assign.")
 
 
 def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:

@@ -117,12 +117,6 @@ def use(draft: Draft, card: Card) -> None:
         draft.step(CARDS, card, new, "inactive", reason, Actor.PLATFORM)
 
 
-def erase_used(draft: Draft, card: Card) -> None:
-    """Erase the number of a card that was for one use, now that its charge has ended."""
-    if card.used:
-        draft.remove(NUMBERS, card.id)
-
-
 def expire(card_id: UUID) -> Command:
     """Put a card out of use whose time has passed."""
 

@@ -5,19 +5,16 @@ from typing import Any
 from uuid import UUID
 
 from farthing.core import ids
-from farthing.core.actors import Actor
 from farthing.core.errors import (
     Fault,
-    Forbidden,
     InstrumentNotUsable,
-    InsufficientFunds,
     ValidationFailed,
 )
 from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
-from farthing.ledger.balances import BALANCES, Balance, outside_account
+from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Rail
 from farthing.resources.accounts.actions import account_of, needs_of_side
@@ -43,7 +40,7 @@ def create_internal(call: Call[Any]) -> Command:
     def decide(draft: Draft) -> Shown:
         payer = account_of(draft, from_id, "/fromAccountId")
         payee = account_of(draft, to_id, "/toAccountId")
-        _refuse_pair(draft, payer, payee, int(body.amount))
+        _refuse_pair(payer, payee)
         return _start(
             draft,
             new_transaction(
@@ -148,23 +145,12 @@ def _start(draft: Draft, tx: Transaction) -> Shown:
     return draft.written(go_on(draft, tx))
 
 
-def _refuse_suspense(draft: Draft, held: Balance, amount: int) -> None:
-    """Let the operator alone assign what is in suspense, and no more than that."""
-    if draft.principal.actor is not Actor.OPERATOR:
-        raise Forbidden("Money in suspense is assigned by the operator.")
-    if amount > held.available:
-        raise InsufficientFunds(f"Only {held.available} is in suspense.")
-
-
-def _refuse_pair(draft: Draft, payer: Account, payee: Account, amount: int) -> None:
+def _refuse_pair(payer: Account, payee: Account) -> None:
     if payer.id == payee.id:
         raise _fault("toAccountId", "same_account", "Must be another account than fromAccountId.")
     if payer.currency != payee.currency:
         detail = f"Must be in the currency of fromAccountId, which is {payer.currency}."
         raise _fault("toAccountId", "currency_mismatch", detail)
-    held = draft.find(BALANCES, payer.id)
-    if held is not None and held.place == "suspense":
-        _refuse_suspense(draft, held, amount)
 
 
 async def _side(call: Call[Any], account_id: UUID) -> Side:

@@ -27,6 +27,7 @@ from farthing.resources.accounts.actions import refuse_inactive
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.cards.actions import use
 from farthing.resources.cards.store import CARDS
+from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.orders import actions as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.orders.model import OrderRow
@@ -77,7 +78,7 @@ def needs_of(transaction_id: UUID) -> list[Need]:
         if tx.order_id is not None:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
-            needs += objects.needs_of(CARDS, tx.instrument_id)
+            needs += [Need(NUMBERS, tx.instrument_id), *objects.needs_of(CARDS, tx.instrument_id)]
         return needs
 
     return [Need(TRANSACTIONS, transaction_id, follow)]
@@ -160,21 +161,30 @@ def _next_state(draft: Draft, tx: Transaction) -> str | None:
         return None
     if outside_done or (tx.flow == "OUTBOUND" and goal == "HELD"):
         return goal
-    return "ACCEPTED" if model.needs_order(tx) else None
+    return "ACCEPTED" if tx.needs_order else None
 
 
 def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
     """Give the rail its order, or note that it is stopped or done; return what changes thereby."""
     order = order_of(draft, tx)
-    if moved.rail == "engage" and model.needs_order(tx):
+    if moved.rail == "engage" and tx.needs_order:
         return {"order_id": _engage(draft, tx, order)}
     if moved.rail == "stop" and order is not None and order.status not in {"done", "refused"}:
         orders.rest(draft, order, "recalled")
+        erase_number(draft, tx)
     if moved.rail == "finish" and tx.flow != "INTERNAL":
         if order is not None and order.status != "done":
             orders.rest(draft, order, "done", "Somebody vouched for it.")
         return {"settled": True}
     return {}
+
+
+def erase_number(draft: Draft, tx: Transaction) -> None:
+    """Erase the number of a card that was for one use, now that its charge has ended."""
+    if tx.method == "card" and tx.instrument_id is not None:
+        card = draft.find(CARDS, tx.instrument_id)
+        if card is not None and card.used:
+            draft.remove(NUMBERS, card.id)
 
 
 def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
