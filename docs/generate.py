@@ -100,7 +100,9 @@ def _operations(listed: tuple[Section, ...]) -> Iterator[str]:
         for one in section.operations:
             codes = ", ".join(problem.code for problem in one.errors)
             address = f"`{one.method} {one.path}`"
-            yield _row(f"`{one.id}`", address, one.summary, words.who_may(one.who), codes)
+            forms = "".join(f", `{name}`" for name in one.formats)
+            what = f"{one.summary} (JSON{forms})" if forms else one.summary
+            yield _row(f"`{one.id}`", address, what, words.who_may(one.who), codes)
         yield ""
 
 

@@ -1,6 +1,7 @@
 """The reference pages are made from the code, are fresh, and never take anything away."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -44,6 +45,8 @@ def test_every_error_operation_setting_and_state_has_its_place(generate: ModuleT
     assert f"| `{RECEIVING.iban}` | `{RECEIVING.bic}` |" in pages["sandbox.md"]
     for operation in OPERATIONS:
         assert f"`{operation.method} {operation.path}`" in pages["operations.md"]
+        for name in operation.formats:
+            assert re.search(rf"{operation.summary} \(JSON, .*`{name}`", pages["operations.md"])
     for name in Settings.__struct_fields__:
         assert f"`FARTHING_{name.upper()}`" in pages["settings.md"]
     for machine in MACHINES:

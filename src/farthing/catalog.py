@@ -32,6 +32,7 @@ from farthing.resources.references import store as references_store
 from farthing.resources.settlements import actions as settlements_actions
 from farthing.resources.settlements import api as settlements
 from farthing.resources.settlements import store as settlements_store
+from farthing.resources.statements import api as statements
 from farthing.resources.transactions import api as transactions
 from farthing.resources.transactions import store as transactions_store
 
@@ -48,6 +49,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (arrivals, None, arrivals_store.CHECKS),
     (settlements, None, settlements_store.CHECKS),
     (references, references_store.REFERENCES, ()),
+    (statements, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

@@ -26,6 +26,10 @@ TAMPERINGS = {
     "an entry": "UPDATE entries SET complete = complete - 1 WHERE account_id = $1 AND number = 1",
     "a running balance": "UPDATE entries SET complete_after = 7 WHERE account_id = $1",
     "a deleted entry": "DELETE FROM entries WHERE account_id = $1 AND number = 2",
+    "the time of an entry": "UPDATE entries SET created_at = created_at + interval '1 hour' "
+    "WHERE account_id = $1 AND number = 1",
+    "the time of a balance": "UPDATE balances SET moved_at = moved_at - interval '1 hour' "
+    "WHERE id = $1",
     "both a balance and its entry": """
         WITH entry AS (
             UPDATE entries SET complete = complete + 5, complete_after = complete_after + 5

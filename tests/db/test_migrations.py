@@ -99,6 +99,32 @@ async def test_a_file_that_changed_after_it_was_applied_is_noticed(
         await migrate(fresh.url, MACHINES)
 
 
+async def test_entries_that_went_back_in_time_are_mended(
+    database: "Database", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = await database.create()
+    everything = migrations.all_migrations()
+    older = [one for one in everything if not one.name.endswith("_statements.sql")]
+    monkeypatch.setattr(migrations, "all_migrations", lambda: older)
+    await migrate(fresh.url, MACHINES)
+    zero = "'00000000-0000-0000-0000-000000000000'"
+    times = (3, 1, 2, 4, 1)
+    await fresh.execute(
+        f"INSERT INTO balances VALUES ({zero}, {zero}, 5, 'GBP', 'platform', 5, 0, 0, 0, 0, 0)"  # noqa: S608 - our own values
+    )
+    for number, hour in enumerate(times, 1):
+        await fresh.execute(
+            f"INSERT INTO entries VALUES ({zero}, {zero}, {number}, {zero}, {zero}, 'move', "  # noqa: S608 - our own values
+            f"1, 0, 0, 0, 0, 0, {number}, '2026-01-31 0{hour}:00Z')"
+        )
+    monkeypatch.setattr(migrations, "all_migrations", lambda: everything)
+    await migrate(fresh.url, MACHINES)
+    kept = await fresh.fetch("SELECT created_at FROM entries ORDER BY number")
+    assert [row["created_at"].hour for row in kept] == [3, 3, 3, 4, 4]
+    (balance,) = await fresh.fetch("SELECT moved_at FROM balances")
+    assert balance["moved_at"] == kept[-1]["created_at"]
+
+
 async def test_a_database_from_the_future_is_refused(database: "Database") -> None:
     fresh = await database.create()
     await migrate(fresh.url, MACHINES)

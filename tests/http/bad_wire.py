@@ -191,7 +191,8 @@ def _creation(noun: str) -> Operation:
 def creation_of(noun: str, every: "Iterable[Operation]") -> Operation:
     """Find the first operation that makes objects of a noun; reading may show more of them."""
     listed = list(every)
-    (view,) = {one.answer for one in listed if one.noun == noun and one.id.endswith(".get")}
+    (view,) = [one.answer for one in listed if one.noun == noun and one.id.endswith(".get")]
+    assert view is not None
     return next(
         one
         for one in listed

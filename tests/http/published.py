@@ -45,7 +45,8 @@ def body_schema(operation_id: str) -> dict[str, Any]:
 
 
 def answer_schema(operation_id: str, status: int) -> dict[str, Any]:
-    """Return the schema of what comes back."""
-    (media,) = DESCRIBED[operation_id]["responses"][str(status)]["content"].values()
+    """Return the schema of what comes back as JSON."""
+    content = DESCRIBED[operation_id]["responses"][str(status)]["content"]
+    (media,) = (media for name, media in content.items() if name.endswith("json"))
     schema: dict[str, Any] = media["schema"]
     return schema

@@ -13,11 +13,13 @@ from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 import httpx2
 import msgspec
 from tests.duties import duty
 from tests.http.bad_wire import creation_of
+from tests.ledger.books import Books
 from tests.payments import furnish, idle, in_path, spends
 
 from farthing.config import Settings
@@ -30,6 +32,7 @@ from farthing.http.app import build
 from farthing.http.openapi.parameters import fictitious_id
 from farthing.http.openapi.sections import sections
 from farthing.http.service import Service
+from farthing.ledger import effects
 from farthing.resources.access import actions
 
 if TYPE_CHECKING:
@@ -86,7 +89,8 @@ class Stage:
         path, body = await self._address(operation), await self._real(operation.body_example)
         if spends(operation.id):
             await furnish(self.service, self._call, body)
-        query = {**({"limit": 1} if _is_list(operation) else {}), **asked}
+        query = {"limit": 1} if _is_list(operation) else dict(operation.query_example or {})
+        query |= asked
         self.clock.now = A_LITTLE_LATER
         response = await self._send(operation, f"{path}?{urlencode(query)}", body, "req-example")
         await idle(self.service)
@@ -95,6 +99,8 @@ class Stage:
     async def _prepare(self, operation: Operation) -> None:
         if operation.id == "status.get":
             await self._show_a_worker()
+        if operation.id == "accounts.statement":
+            await self._move_money(UUID((await self._object(fictitious_id("account")))[8:]))
         if _is_list(operation):
             # Two of them, so that the first page is not the last.
             noun = self._noun(operation)
@@ -103,6 +109,13 @@ class Stage:
 
     async def _show_a_worker(self) -> None:
         await duty(self.service, "heartbeat").run()
+
+    async def _move_money(self, account: UUID) -> None:
+        sql = "SELECT tenant_id FROM accounts WHERE id = $1"
+        tenant_id = await self.service.pool.fetchval(sql, account)
+        books = Books(self.service.pool, self.service.committer, tenant_id)
+        await books.post(effects.move(books.outside, account, 12_000))
+        await books.post(effects.move(account, books.outside, 4_550))
 
     async def _make(self, noun: str) -> str:
         creation = self._creation(noun)

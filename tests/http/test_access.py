@@ -5,6 +5,7 @@ import base64
 import re
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 import httpx2
@@ -72,6 +73,8 @@ class Place:
         target = object_id or self.objects.get(operation.noun or "", "")
         body = self.body(operation)
         path = operation.path.replace("{id}", in_path(target))
+        if operation.query_example:
+            path = f"{path}?{urlencode(operation.query_example)}"
         if token is None:
             content = None if body is None else b"{}"
             return await self.tenant._client.request(operation.method, path, content=content)  # noqa: SLF001 - no credential at all

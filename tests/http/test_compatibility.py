@@ -138,6 +138,8 @@ BREAKS = [
     ("answer/amount can now be string", {"Shown__properties__amount__type": "string"}),
     ("answer/amount has another minimum", {"Shown__properties__amount__minimum": GONE}),
     ("the answer lost the header X-Request-Id", {"create__responses__201__headers": {}}),
+    ("the answer can no longer be had as application/json", {"create__responses__201__content": {
+        "text/csv": {"schema": {"type": "string"}}}}),
     ("it no longer answers 201", {"create__responses": {"200": {}}}),
     ("the error in_progress moved from 409 to 425", {
         "create__responses__409": _problem("state_mismatch"),
@@ -168,6 +170,7 @@ HARMLESS = {
     "a pattern of what is read": {"Shown__properties__id__pattern": "^card/"},
     "another error": {"create__responses__409": _problem("state_mismatch", "in_progress", "new")},
     "an error that never comes": {"create__responses__409": _problem("state_mismatch")},
+    "another form": {"create__responses__201__content__text/csv": {"schema": {"type": "string"}}},
     "another header": {"create__responses__201__headers": {"X-Request-Id": {}, "X-New": {}}},
 }
 

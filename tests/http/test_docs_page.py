@@ -134,6 +134,13 @@ async def test_an_operation_with_two_answers_shows_the_fields_of_both(text: str)
     assert "0 fields" not in re.findall(r"<small>([^<]*)</small>", text)
 
 
+async def test_every_form_of_an_answer_is_shown(text: str) -> None:
+    for operation in OPERATIONS:
+        article = text.partition(f'<article id="{operation.id}"')[2].partition("</article>")[0]
+        shown = re.findall(r"<code>Accept: ([^<]+)</code>", article)
+        assert shown == list(operation.formats)
+
+
 @pytest.mark.slow
 async def test_a_command_that_is_copied_works(app: ASGIApp, text: str, tenant: "Tenant") -> None:
     _require("bash", "curl")

@@ -154,11 +154,26 @@ def _variants(example: dict[str, Any], schema: dict[str, Any]) -> Iterator[objec
         yield from ({**adjusting, "options": one} for one in _OPTIONS)
 
 
-_AMOUNTS = (None, "1", "0", "01", "-1", "1.5", "", 7, "9" * 18, "9" * 19, "٣", [], {})
+_AMOUNTS: tuple[Any, ...] = (
+    None,
+    "1",
+    "0",
+    "01",
+    "-1",
+    "1.5",
+    "",
+    7,
+    "9" * 18,
+    "9" * 19,
+    "٣",
+    [],
+    {},
+)
+_ADJUSTMENTS: tuple[Any, ...] = (None, 7, "x", [], {}, {"unheardOf": 1}, {"amount": "1"})
 _OPTIONS: list[dict[str, Any]] = [
     {"unheardOf": 1},
     *({"amount": one} for one in _AMOUNTS),
-    *({"adjustment": one} for one in (None, 7, "x", [], {}, {"unheardOf": 1}, {"amount": "1"})),
+    *({"adjustment": one} for one in _ADJUSTMENTS),
     *({"adjustment": {"adjustmentAmount": one}} for one in _AMOUNTS),
 ]
 
@@ -304,6 +319,14 @@ async def test_every_way_to_pay_is_answered_as_published(tenant: "Tenant", escro
     assert answer_schema("tx.update", 200) == shown_as("TransactionView")[0]
     updated = (await tenant.call("PATCH", escrow.path, {"tags": ["a"]})).json()
     assert faults(answer_schema("tx.update", 200), updated, strict=True) == []
+
+
+@every_operation
+def test_every_form_of_the_answer_is_published(operation: Operation) -> None:
+    content = DESCRIBED[operation.id]["responses"][str(operation.status)]["content"]
+    assert list(content) == ["application/json", *operation.formats]
+    for name in operation.formats:
+        assert content[name]["schema"]["description"], name
 
 
 def test_lists_document_the_filter_by_annotation() -> None:

@@ -63,14 +63,15 @@ class Credential:
 def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> bool:
     """Leave out refusals for what no schema can say.
 
-    That is the same key with another request, and a destination outside of the country that the
-    account already has.
+    That is the same key with another request, a destination outside of the country that the account
+    already has, and a period that ends before it begins.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
     said = response.json()
     codes = {fault["code"] for fault in said.get("errors", ())}
-    return said["code"] != "idempotency_key_reused" and codes != {"country_mismatch"}
+    unsayable = ({"country_mismatch"}, {"wrong_order"})
+    return said["code"] != "idempotency_key_reused" and codes not in unsayable
 
 
 @dataclass

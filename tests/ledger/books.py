@@ -22,15 +22,18 @@ RAIL = "bank"
 class Books:
     """The ledger of one tenant."""
 
-    def __init__(self, pool: Pool, committer: Committer, tenant_id: UUID) -> None:
+    def __init__(
+        self, pool: Pool, committer: Committer, tenant_id: UUID, currency: str = CURRENCY
+    ) -> None:
         self.pool, self.committer, self.tenant_id = pool, committer, tenant_id
-        self.outside = outside_account(tenant_id, RAIL, CURRENCY)
+        self.currency = currency
+        self.outside = outside_account(tenant_id, RAIL, currency)
 
     async def open(self, account_id: UUID) -> None:
         """Open an account that holds nothing."""
 
         def decide(draft: Draft) -> None:
-            empty = Balance.empty(draft.tenant_id, account_id, CURRENCY, "platform")
+            empty = Balance.empty(draft.tenant_id, account_id, self.currency, "platform")
             draft.insert(BALANCES, empty)
 
         await self._submit(Command(decide))
@@ -41,7 +44,7 @@ class Books:
 
         def decide(draft: Draft) -> Struct | None:
             if self.outside in accounts:
-                open_outside(draft, RAIL, CURRENCY)
+                open_outside(draft, RAIL, self.currency)
             for posting in postings:
                 post(draft, posting, new_id())
             return None

@@ -4,7 +4,7 @@ Problem (RFC 9457)
 ├── 400 MalformedJson, MalformedId
 ├── 401 Unauthenticated
 ├── 403 Forbidden
-├── 404 NotFound        405 MethodNotAllowed
+├── 404 NotFound        405 MethodNotAllowed        406 NotAcceptable
 ├── 409 StateMismatch, TransitionNotAllowed, RequirementsUnresolved, InsufficientFunds,
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
@@ -98,6 +98,10 @@ class NotFound(Problem, code="not_found", status=404):
 
 class MethodNotAllowed(Problem, code="method_not_allowed", status=405):
     """The address exists but does not take this method; `Allow` lists those it takes."""
+
+
+class NotAcceptable(Problem, code="not_acceptable", status=406):
+    """The answer cannot be had in any form that the `Accept` header admits."""
 
 
 class StateMismatch(Problem, code="state_mismatch", status=409):

@@ -11,10 +11,10 @@ _ADVICE: Final = "Send one JSON text in UTF-8."
 def read_json(body: bytes) -> Any:
     """Decode a body strictly: no NaN, no duplicate names, no byte order mark, no deep nesting."""
     try:
-        # Python's own decoder, because it is the one that shows duplicate names.
-        return json.loads(
-            body.decode(), object_pairs_hook=_unique_names, parse_constant=_refuse_constant
-        )
+        text = body.decode()
+        if text.startswith("\ufeff"):
+            raise MalformedJson(f"The body begins with a byte order mark. {_ADVICE}")
+        return _DECODER.decode(text)
     except UnicodeDecodeError:
         raise MalformedJson(f"The body is not UTF-8. {_ADVICE}") from None
     except RecursionError:
@@ -36,3 +36,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(_: str) -> NoReturn:
     raise MalformedJson(f"The body has NaN or Infinity, which JSON does not know. {_ADVICE}")
+
+
+# Python's own decoder, because it is the one that shows duplicate names.
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique_names, parse_constant=_refuse_constant)

@@ -1,6 +1,6 @@
 """Keys: everything secret is derived from the one master key, each use with its own name."""
 
-import hmac
+import hashlib
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -14,4 +14,4 @@ def derive(secret: bytes, use: str) -> bytes:
 def fingerprint(key: bytes, *parts: bytes) -> bytes:
     """Return a keyed digest of the parts; their boundaries count."""
     framed = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-    return hmac.digest(key, framed, "sha256")
+    return hashlib.blake2b(framed, key=key, digest_size=32).digest()

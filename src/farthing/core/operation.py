@@ -1,7 +1,7 @@
 """Operations are data: routing, checks, OpenAPI and the reference pages all read these."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -42,6 +42,10 @@ class Operation:
     other_answer: type[Struct] | None = None
     raises: tuple[type[Problem], ...] = ()
     body_example: Mapping[str, Any] | None = None
+    query_example: Mapping[str, Any] | None = None
+    # By media type, what writes the answer otherwise than as JSON; each says in its docstring what
+    # comes of it.
+    formats: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
     # The answer holds a credential: what idempotency keeps of it is sealed.
     secret: bool = False
 
@@ -59,6 +63,8 @@ class Operation:
             found |= {errors.Unauthenticated, errors.Forbidden, errors.RateLimited}
         if "{id}" in self.path:
             found |= {errors.MalformedId, errors.NotFound}
+        if self.formats:
+            found.add(errors.NotAcceptable)
         if self.body is not None:
             found.add(errors.UnsupportedMediaType)
         if self.writes:

@@ -187,10 +187,15 @@ def _dict(kind: shape.DictType) -> Check:
         if most is not None and len(value) > most:
             faults.append(Fault(pointer, "too_many", f"Must have at most {most} names."))
             return value
-        return {
-            key(name, point(pointer, name), faults): item(one, point(pointer, name), faults)
-            for name, one in value.items()
-        }
+        # The places are worked out only if something is wrong.
+        found: list[Fault] = []
+        cleaned = {key(name, "", found): item(one, "", found) for name, one in value.items()}
+        if found:
+            for name, one in value.items():
+                place = point(pointer, name)
+                key(name, place, faults)
+                item(one, place, faults)
+        return cleaned
 
     return check
 

@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -31,6 +31,7 @@ from farthing.db.pool import Connection
 from farthing.db.tables import APP_ROLE, AppendTable, Table
 
 Outcome = Answer | Problem
+ReadRows = Callable[[Table[Any], Iterable[UUID]], Awaitable[list[Any]]]
 
 _NONCE_BYTES = 12
 # Lateral, so that every plan looks each key up: a planner that knows nothing of the table yet
@@ -59,8 +60,8 @@ class Batch:
         self._tenant_id = tenant_id
         self._now = now
         self._rows: Rows = {}
-        self._locked: set[RowKey] = set()
-        self._seen_versions: dict[RowKey, int] = {}
+        self._seen: set[RowKey] = set()
+        self._versions: dict[RowKey, int] = {}
         self._changed: Rows = {}
         self._added: set[RowKey] = set()
         self._removed: set[RowKey] = set()
@@ -72,7 +73,7 @@ class Batch:
         """Decide every submission and write what they decided; the caller commits."""
         await self._recall([context for context, _ in submissions])
         fresh = [command for context, command in submissions if not self._remembers(context)]
-        await self._lock([need for command in fresh for need in command.needs])
+        await self._see([need for command in fresh for need in command.needs])
         outcomes = [self._outcome(context, command) for context, command in submissions]
         await self._write()
         return outcomes
@@ -96,33 +97,58 @@ class Batch:
         key = context.idempotency
         return key is not None and (context.principal.name, key.key) in self._recalled
 
-    async def _lock(self, needs: list[Need]) -> None:
-        """Lock what is needed, table by table in the order of rank, following as it goes."""
+    async def _see(self, needs: Sequence[Need]) -> None:
+        """Lock what is needed, and then look at what is needed but not changed."""
+        looks = [need for need in needs if not need.locked]
+        looks += await self._visit([need for need in needs if need.locked], self._lock_rows)
+        await self._visit(looks, self._look_at_rows)
+
+    async def _visit(self, needs: Iterable[Need], read: ReadRows) -> list[Need]:
+        """Read rows table by table in the order of rank, following as it goes.
+
+        Return what is only to be looked at, for later.
+        """
         waiting: defaultdict[Table[Any], dict[UUID, list[Need]]] = defaultdict(dict)
-
-        def enlist(need: Need) -> None:
-            waiting[need.table].setdefault(need.id, []).append(need)
-
+        later: list[Need] = []
         for need in needs:
-            enlist(need)
+            waiting[need.table].setdefault(need.id, []).append(need)
         while waiting:
             table = min(waiting, key=lambda one: one.rank)
             wanted = waiting.pop(table)
-            for row in await self._lock_rows(table, wanted):
+            for row in await read(table, wanted):
                 for need in wanted[row.id]:
                     for further in need.follow(row) if need.follow else ():
-                        if further.table.rank <= table.rank:
-                            raise TypeError(f"{further.table.name} must rank after {table.name}")
-                        enlist(further)
+                        if need.locked and not further.locked:
+                            later.append(further)
+                            continue
+                        if further.table.rank <= table.rank or further.locked != need.locked:
+                            raise TypeError(
+                                f"{further.table.name} must be seen before {table.name}"
+                            )
+                        waiting[further.table].setdefault(further.id, []).append(further)
+        return later
 
     async def _lock_rows(self, table: Table[Any], wanted: Iterable[UUID]) -> list[Any]:
         ids = list(wanted)
         await self._act_as(table.role)
         records = await self._connection.fetch(table.lock_sql, self._tenant_id, ids)
         found = [table.read(record) for record in records]
-        self._locked.update((table, row_id) for row_id in ids)
+        self._seen.update((table, row_id) for row_id in ids)
         self._rows.update(((table, row.id), row) for row in found)
-        self._seen_versions.update(((table, row.id), row.version) for row in found)
+        self._versions.update(((table, row.id), row.version) for row in found)
+        return found
+
+    async def _look_at_rows(self, table: Table[Any], wanted: Iterable[UUID]) -> list[Any]:
+        """Read what is not locked anyway."""
+        known = {row_id for row_id in wanted if (table, row_id) in self._seen}
+        found = [self._rows[table, row_id] for row_id in known if (table, row_id) in self._rows]
+        if ids := [row_id for row_id in wanted if row_id not in known]:
+            await self._act_as(table.role)
+            records = await self._connection.fetch(table.look_sql, self._tenant_id, ids)
+            rows = [table.read(record) for record in records]
+            self._seen.update((table, row_id) for row_id in ids)
+            self._rows.update(((table, row.id), row) for row in rows)
+            found += rows
         return found
 
     def _outcome(self, context: Context, command: Command) -> Outcome:
@@ -146,7 +172,7 @@ class Batch:
 
     def _decide(self, context: Context, command: Command) -> Outcome:
         """Let one command decide; a Problem or a fault of it leaves the others whole."""
-        draft = Draft(self._rows, self._locked, context, self._now)
+        draft = Draft(self._rows, self._seen, context, self._now)
         try:
             view = command.decide(draft)
         except Problem as problem:
@@ -203,8 +229,8 @@ class Batch:
 
     async def _update(self, table: Table[Any], rows: list[Any]) -> None:
         await self._act_as(table.role)
-        seen = [self._seen_versions[table, row.id] for row in rows]
-        status = await self._connection.execute(table.update_sql, *table.arrays(rows), seen)
+        seen = [self._versions[table, row.id] for row in rows]
+        status = await self._connection.execute(table.update_sql, table.document(rows, seen))
         if status != f"UPDATE {len(rows)}":
             raise StaleRow(f"{status} instead of {len(rows)} rows of {table.name}")
 

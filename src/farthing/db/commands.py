@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from farthing.core.actors import Principal
 from farthing.core.ids import new_id
@@ -69,12 +69,15 @@ IDEMPOTENCY = AppendTable("idempotency", IdempotencyRow)
 class Need:
     """A row that a command must see, and the rows that follow from it.
 
-    `follow` gets the locked row and names further ones, in tables of a higher rank.
+    `follow` gets the row and names further ones, in tables of a higher rank. A row that is only
+    looked at is not locked, and must not be changed: it is read once all locks are held, so that
+    nobody who needs one of these locks to change it can do so any more.
     """
 
     table: Table[Any]
     id: UUID
     follow: Callable[[Any], Iterable["Need"]] | None = None
+    locked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,10 @@ class Context:
     idempotency: IdempotencyKey | None = None
 
 
+# What a command answers with: a view, or one that is written already.
+Shown = Struct | Raw | None
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A pure decision over the rows that it needs.
@@ -104,7 +111,7 @@ class Command:
     a Problem, in which case nothing of it remains.
     """
 
-    decide: Callable[[Any], Struct | None]
+    decide: Callable[[Any], Shown]
     needs: Sequence[Need] = ()
     status: int = 200
     # Decides on the locked rows like any other, and then nothing of it is written.

@@ -187,13 +187,13 @@ class Committer:
         """Commit together; if the database refuses, each by itself, so only the guilty fails."""
         try:
             return await self._commit_patiently(tenant_id, submissions)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody's request hangs
             if is_away(error):
                 log.warning("database_away", error=repr(error))
                 return [_away() for _ in submissions]
             if len(submissions) == 1:
                 return [await self._run_last_time(tenant_id, submissions[0])]
-            log.warning("batch_taken_apart", size=len(submissions), exc_info=True)
+            log.warning("batch_taken_apart", size=len(submissions), **_told(error))
         alone = [await self._run(tenant_id, [submission]) for submission in submissions]
         return [outcome for outcomes in alone for outcome in outcomes]
 
@@ -204,10 +204,10 @@ class Committer:
         """
         try:
             return (await self._commit_patiently(tenant_id, [one]))[0]
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody's request hangs
             if is_away(error):
                 return _away()
-            log.exception("command_refused_by_database", request_id=one[0].request_id)
+            log.error("command_refused_by_database", request_id=one[0].request_id, **_told(error))  # noqa: TRY400 - see below
             return InternalError()
 
     async def _commit_patiently(
@@ -231,6 +231,14 @@ class Committer:
             if rows := batch.written(table):
                 listener(rows)
         return outcomes
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """Tell what is wrong; the database's own words would repeat what a caller has sent."""
+    if not isinstance(error, asyncpg.PostgresError):
+        return {"exc_info": error}
+    named = {"table": error.table_name, "constraint": error.constraint_name}
+    return {"error": type(error).__name__, "sqlstate": error.sqlstate, **named}
 
 
 def _claim(context: Context) -> _Claim | None:

@@ -30,6 +30,7 @@ class Draft:
         self.changed: Rows = {}
         self.added: set[RowKey] = set()
         self.removed: set[RowKey] = set()
+        self._written: dict[UUID, tuple[int, Raw]] = {}
         self.appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
 
     @property
@@ -62,6 +63,13 @@ class Draft:
     def beside(self, table: ObjectTable[Obj], row: Obj) -> list[Any]:
         """Return the rows that are kept beside an object."""
         return [self.find(one.table, one.key(row)) for one in table.beside]
+
+    def written(self, row: ObjectRow) -> Raw:
+        """Return an object as its last event says it, which need not be written twice."""
+        version, written = self._written[row.id]
+        if version != row.version:
+            raise LookupError("the object has changed without an event")
+        return written
 
     def append(self, table: AppendTable[R], row: R) -> None:
         """Add a row to a table that only grows."""
@@ -141,6 +149,8 @@ class Draft:
 
     def _record_event(self, table: ObjectTable[Obj], row: Obj, what: str) -> Struct:
         view = table.view(row, *self.beside(table, row))
+        written = Raw(msgspec.json.encode(view))
+        self._written[row.id] = (row.version, written)
         event = EventRow(
             tenant_id=row.tenant_id,
             id=EventRow.make_id(),
@@ -149,7 +159,7 @@ class Draft:
             object_id=row.id,
             object_version=row.version,
             created_at=self.now,
-            data=Raw(msgspec.json.encode(view)),
+            data=written,
         )
         self.append(EVENTS, event)
         return view

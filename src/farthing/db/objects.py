@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.actors import Grant
 from farthing.core.clock import say_time
 from farthing.core.errors import Fault, NotFound, RequirementsUnresolved, ValidationFailed
@@ -209,11 +210,11 @@ def _conditions(call: Call[Any], owner_columns: Sequence[str]) -> tuple[list[str
 
 def _value(name: str, value: Any) -> Any:
     if name == "cursor":
-        return UUID(bytes=base64.urlsafe_b64decode(value + "=="))
+        return ids.of_bytes(base64.urlsafe_b64decode(value + "=="))
     if name == "tag":
         return [value]
     if name.endswith("_id") and "/" in value:
-        return UUID(value.partition("/")[2])
+        return ids.take(value)
     return value
 
 

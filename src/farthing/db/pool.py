@@ -47,10 +47,22 @@ _SETTINGS: Final = {
 }
 
 
+_EMPTY: Final[dict[bytes, type[list[Any]] | type[dict[str, Any]]]] = {
+    b"\x01[]": list,
+    b"\x01{}": dict,
+}
+
+
 class _Connection(PlainConnection):
     def get_reset_query(self) -> str:
         """Reset nothing between uses: no code of ours changes a session."""
         return ""
+
+
+def _read_document(data: bytes) -> Any:
+    # Most objects have no labels, and nothing is read faster than what is not read.
+    empty = _EMPTY.get(data)
+    return msgspec.json.decode(memoryview(data)[1:]) if empty is None else empty()
 
 
 async def _teach_json(connection: Any) -> None:
@@ -60,7 +72,7 @@ async def _teach_json(connection: Any) -> None:
         schema="pg_catalog",
         format="binary",
         encoder=lambda value: b"\x01" + msgspec.json.encode(value),
-        decoder=lambda data: msgspec.json.decode(memoryview(data)[1:]),
+        decoder=_read_document,
     )
 
 

@@ -98,6 +98,8 @@ CREATE TABLE balances (
     disputed_debits bigint NOT NULL CHECK (disputed_debits >= 0),
     disputed_credits bigint NOT NULL CHECK (disputed_credits >= 0),
     withheld bigint NOT NULL CHECK (withheld >= 0),
+    -- The time of the last entry; the next one is not dated before it.
+    moved_at timestamptz,
     PRIMARY KEY (tenant_id, id)
 ) WITH (fillfactor = 50);
 
@@ -357,7 +359,7 @@ CREATE INDEX transactions_by_group ON transactions (tenant_id, group_id, id)
 CREATE INDEX transactions_by_reference ON transactions (tenant_id, reference, id)
     WHERE reference IS NOT NULL AND NOT settled;
 CREATE INDEX transactions_by_expiry ON transactions (expires_at)
-    WHERE expires_at IS NOT NULL AND state_id = 'PENDING' AND NOT settled;
+    WHERE NOT settled AND state_id IN ('PENDING', 'PROCESSING');
 CREATE INDEX transactions_by_tag ON transactions
     USING gin (tags jsonb_path_ops) WHERE tags <> '[]';
 CREATE INDEX transactions_by_annotation ON transactions

@@ -35,15 +35,16 @@ _SQL_TYPES: Final[dict[Any, str]] = {
 }
 
 
+# JSON has no bytes, which are written in base 64.
+_SENT_AS: Final = {"bytea": "text"}
+_READ_BACK: Final = {"bytea": "decode(u.{}, 'base64')"}
+
+
 def _sql_type(annotation: Any) -> str:
     if isinstance(annotation, types.UnionType):
         annotation = next(one for one in typing.get_args(annotation) if one is not types.NoneType)
     # Lists and objects are kept as documents.
     return _SQL_TYPES.get(annotation, "jsonb")
-
-
-def _encode(value: Any) -> str | None:
-    return None if value is None else msgspec.json.encode(value).decode()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +89,17 @@ class Table(AppendTable[V], Generic[V]):
         return f"SELECT {', '.join(self.columns)} FROM {self.name}"
 
     @functools.cached_property
+    def look_sql(self) -> str:
+        """Read rows as they are."""
+        return f"{self.select_sql} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
+
+    @functools.cached_property
     def lock_sql(self) -> str:
         """Lock rows in the order of their ids.
 
         Not FOR UPDATE: that would also wait for, and hold up, the mere foreign keys to a row.
         """
-        where = "WHERE tenant_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE"
-        return f"{self.select_sql} {where}"
+        return f"{self.look_sql} ORDER BY id FOR NO KEY UPDATE"
 
     @functools.cached_property
     def delete_sql(self) -> str:
@@ -103,15 +108,20 @@ class Table(AppendTable[V], Generic[V]):
 
     @functools.cached_property
     def update_sql(self) -> str:
-        """Change many rows at once, each only if it still has the version that was locked."""
-        kinds = self._sql_types
-        # Documents travel as text: the driver would take a list of lists for a matrix.
-        sent = ["text" if kind == "jsonb" else kind for kind in kinds.values()]
-        arrays = [f"${n}::{kind}[]" for n, kind in enumerate([*sent, "bigint"], 1)]
-        changed = [column for column in self.columns if column not in {"tenant_id", "id"}]
+        """Change many rows at once, each only if it still has the version that was locked.
+
+        They travel as one document, which costs much less than an array for each column.
+        """
+        kinds = {**self._sql_types, "seen": "bigint"}
+        sent = [f"{name} {_SENT_AS.get(kind, kind)}" for name, kind in kinds.items()]
+        changed = [
+            f"{name} = {_READ_BACK.get(kinds[name], 'u.{}').format(name)}"
+            for name in self.columns
+            if name not in {"tenant_id", "id"}
+        ]
         return (
-            f"UPDATE {self.name} AS t SET {', '.join(f'{c} = u.{c}::{kinds[c]}' for c in changed)} "
-            f"FROM unnest({', '.join(arrays)}) AS u ({', '.join(self.columns)}, seen) "
+            f"UPDATE {self.name} AS t SET {', '.join(changed)} "
+            f"FROM json_to_recordset($1::json) AS u ({', '.join(sent)}) "
             "WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.version = u.seen"
         )
 
@@ -120,14 +130,13 @@ class Table(AppendTable[V], Generic[V]):
         hints = typing.get_type_hints(self.row)
         return {column: _sql_type(hints[column]) for column in self.columns}
 
-    def arrays(self, rows: Sequence[V]) -> list[list[Any]]:
-        """Return the rows column by column, as the update takes them."""
-        return [
-            [_encode(getattr(row, column)) for row in rows]
-            if kind == "jsonb"
-            else [getattr(row, column) for row in rows]
-            for column, kind in self._sql_types.items()
+    def document(self, rows: Sequence[V], seen: Sequence[int]) -> str:
+        """Return rows, each with the version that was seen, as the update takes them."""
+        shown = [
+            {**msgspec.structs.asdict(row), "seen": version}
+            for row, version in zip(rows, seen, strict=True)
         ]
+        return msgspec.json.encode(shown).decode()
 
     def read(self, record: Any) -> V:
         """Make the row of a record whose columns stand in order."""

@@ -1,5 +1,6 @@
 """One address of the service: from a raw request to an action, and back to bytes."""
 
+import asyncio
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from farthing.core.ids import HOUSE
 from farthing.core.operation import Operation
 from farthing.db.calls import Call
 from farthing.db.commands import Answer, Context, IdempotencyKey
-from farthing.http import requests
+from farthing.http import formats, requests
 from farthing.http.auth import Authenticator, authorise, place, read_credential
 from farthing.http.requests import Headers
 from farthing.http.service import Service
@@ -45,6 +46,7 @@ class Endpoint:
         if operation.who:
             principal = await place(self.service.pool, principal, headers, operation, object_id)
         query, annotations = requests.parse_query(operation.query, scope)
+        media_type = formats.choose(operation, scope)
         body, key = None, None
         if operation.writes:
             body, key = await self._take_body(operation, scope, headers, receive, shown)
@@ -62,7 +64,8 @@ class Endpoint:
             query,
         )
         context = Context(principal, scope["state"]["request_id"], key)
-        await send_answer(send, await self._answer(operation, call, context))
+        answer = await self._answer(operation, call, context, media_type)
+        await send_answer(send, answer, media_type=media_type)
 
     async def _take_body(
         self,
@@ -77,7 +80,9 @@ class Endpoint:
         value, body = requests.parse_body(operation, headers, raw, self.service.clock())
         return body, self._idempotency(operation, scope, headers, value, shown)
 
-    async def _answer(self, operation: Operation, call: Call[Any], context: Context) -> Answer:
+    async def _answer(
+        self, operation: Operation, call: Call[Any], context: Context, media_type: str
+    ) -> Answer:
         submit = self.service.committer.submit
         if operation.command is not None:
             return await submit(context, operation.command(call))
@@ -85,7 +90,12 @@ class Endpoint:
             return await submit(context, functools.partial(operation.prepare, call))
         if operation.read is None:
             raise TypeError(f"{operation.id} neither reads nor writes")
-        return Answer(operation.status, msgspec.json.encode(await operation.read(call)))
+        view = await operation.read(call)
+        write = operation.formats.get(media_type)
+        if write is None:
+            return Answer(operation.status, msgspec.json.encode(view))
+        # Not as fast as msgspec, so it must not hold up whoever else is being answered.
+        return Answer(operation.status, await asyncio.to_thread(write, view))
 
     def _operation(self, scope: Scope) -> Operation:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
@@ -131,15 +141,19 @@ class Endpoint:
         return IdempotencyKey(kept, keys.fingerprint(self.service.fingerprint_key, *parts), seal)
 
 
-async def send_answer(send: Send, answer: Answer, headers: Mapping[str, str] | None = None) -> None:
+async def send_answer(
+    send: Send,
+    answer: Answer,
+    headers: Mapping[str, str] | None = None,
+    media_type: str = formats.JSON,
+) -> None:
     """Send an answer; what is 400 or above is a problem document."""
-    media_type = (
-        b"application/json"
-        if answer.status < HTTPStatus.BAD_REQUEST
-        else b"application/problem+json"
-    )
+    if answer.status >= HTTPStatus.BAD_REQUEST:
+        media_type = "application/problem+json"
+    if media_type.startswith("text/"):
+        media_type += "; charset=utf-8"
     lines = [
-        (b"content-type", media_type),
+        (b"content-type", media_type.encode()),
         (b"content-length", str(len(answer.body)).encode()),
         (b"cache-control", b"no-store"),
     ]

@@ -22,7 +22,7 @@ from farthing.core.errors import (
 from farthing.core.fields import Annotations
 from farthing.core.json import read_json
 from farthing.core.operation import Operation
-from farthing.core.wire import Request
+from farthing.core.wire import ListQuery, Request
 
 # The names are in lower case, as the server gives them.
 Headers = Mapping[str, str]
@@ -90,8 +90,9 @@ def parse_query(schema: type[Struct] | None, scope: Scope) -> tuple[Any, tuple[A
     given: dict[str, str] = {}
     annotations: dict[str, str] = {}
     faults: list[Fault] = []
+    is_list = schema is not None and issubclass(schema, ListQuery)
     for name, value in parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True):
-        by_annotation = schema is not None and name.startswith(_ANNOTATION)
+        by_annotation = is_list and name.startswith(_ANNOTATION)
         target = annotations if by_annotation else given
         short = name.removeprefix(_ANNOTATION) if by_annotation else name
         if short in target:

@@ -63,6 +63,6 @@ class Service:
     async def stop(self) -> None:
         """Answer what was taken, hear what rails say to it, then disconnect."""
         await self.committer.close()
-        await self.parts[Teller].idle()
+        await self.parts[Teller].close()
         await self.committer.close()
         await self.pool.close()

@@ -1,5 +1,6 @@
 """Balances: the counters of one account, in the smallest unit of its currency."""
 
+from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID, uuid5
 
@@ -32,6 +33,8 @@ class Balance(VersionedRow, frozen=True):
     disputed_debits: int
     disputed_credits: int
     withheld: int
+    # The time of the last entry, which the next one must not precede; None before the first.
+    moved_at: datetime | None = None
 
     @classmethod
     def empty(cls, tenant_id: UUID, account_id: UUID, currency: str, place: Place) -> "Balance":

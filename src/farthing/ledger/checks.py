@@ -43,6 +43,27 @@ LEDGER_CHECKS: Final = (
         """,
     ),
     Check(
+        "The entries of one account never go back in time.",
+        """
+        SELECT * FROM (
+            SELECT tenant_id, account_id, number, created_at,
+                   lag(created_at) OVER (PARTITION BY tenant_id, account_id ORDER BY number)
+                       AS earlier
+            FROM entries
+        ) AS times WHERE created_at < earlier
+        """,
+    ),
+    Check(
+        "Every balance knows the time of its last entry.",
+        """
+        SELECT b.tenant_id, b.id AS account_id, b.moved_at, e.created_at AS last_entry
+        FROM balances AS b
+        LEFT JOIN entries AS e
+            ON e.tenant_id = b.tenant_id AND e.account_id = b.id AND e.number = b.version
+        WHERE b.moved_at IS DISTINCT FROM e.created_at
+        """,
+    ),
+    Check(
         "The legs of every posting balance.",
         """
         SELECT tenant_id, posting_id, sum(complete) AS complete FROM entries

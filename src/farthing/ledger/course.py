@@ -42,21 +42,18 @@ def withhold(course: Course) -> Progress:
 
 def complete(course: Course) -> Progress:
     """Complete the payment, from wherever its money is."""
-    payer, payee, amount = course.payer, course.payee, course.amount
-    ways = {
-        "nowhere": effects.move(payer, payee, amount),
-        "reserved": effects.effect(payer, payee, amount),
-        "withheld": effects.let_go(payee, amount),
-    }
-    return (ways[course.where],), "complete"
+    if course.where == "withheld":
+        return (effects.let_go(course.payee, course.amount),), "complete"
+    way = {"nowhere": effects.move, "reserved": effects.effect}[course.where]
+    return (way(course.payer, course.payee, course.amount),), "complete"
 
 
 def give_up(course: Course) -> Progress:
     """Undo whatever is announced, or bring back what is withheld."""
     payer, payee, amount = course.payer, course.payee, course.amount
-    ways: dict[str, tuple[Posting, ...]] = {
-        "nowhere": (),
-        "reserved": (effects.release(payer, payee, amount),),
-        "withheld": (effects.let_go(payee, amount), effects.adjust(payer, payee, amount)),
-    }
-    return ways[course.where], "nowhere"
+    if course.where == "reserved":
+        return (effects.release(payer, payee, amount),), "nowhere"
+    if course.where == "withheld":
+        back = (effects.let_go(payee, amount), effects.adjust(payer, payee, amount))
+        return back, "nowhere"
+    return (), "nowhere"

@@ -4,14 +4,14 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-import msgspec
 from msgspec import Struct
 
+from farthing.core.actors import Actor
 from farthing.core.errors import BalanceLimit, InsufficientFunds
 from farthing.core.ids import new_id
 from farthing.db.draft import Draft
 from farthing.db.tables import AppendTable
-from farthing.ledger.balances import BALANCES, COUNTERS, Balance, outside_account
+from farthing.ledger.balances import BALANCES, Balance, outside_account
 from farthing.ledger.effects import Leg, Posting
 
 # Below what a bigint holds, with room for the sum that `available` is.
@@ -50,7 +50,10 @@ def post(draft: Draft, posting: Posting, subject_id: UUID) -> None:
     pairs = [(leg, _balance(draft, leg)) for leg in posting.legs]
     if len({balance.currency for _, balance in pairs}) != 1:
         raise LedgerFault("a posting has one currency")
-    changed = [(leg, _changed(balance, leg, posting)) for leg, balance in pairs]
+    by_platform = draft.principal.actor is Actor.PLATFORM
+    changed = [(leg, _changed(balance, leg, draft.now)) for leg, balance in pairs]
+    for (_, older), (_, newer) in zip(pairs, changed, strict=True):
+        _refuse_overdraft(older, newer, posting, by_platform=by_platform)
     for leg, balance in changed:
         newer = draft.update(BALANCES, balance)
         draft.append(ENTRIES, _entry(draft, leg, newer, posting, posting_id, subject_id))
@@ -75,24 +78,55 @@ def _balance(draft: Draft, leg: Leg) -> Balance:
     return balance
 
 
-def _changed(balance: Balance, leg: Leg, posting: Posting) -> Balance:
-    counters = {name: getattr(balance, name) + getattr(leg, name) for name in COUNTERS}
-    newer = msgspec.structs.replace(balance, **counters)
-    if any(abs(counters[name]) > _MOST for name in COUNTERS):
+def _changed(balance: Balance, leg: Leg, now: datetime) -> Balance:
+    complete = balance.complete + leg.complete
+    # In the order of the columns; written out, because every payment comes by here.
+    others = (
+        balance.incomplete_debits + leg.incomplete_debits,
+        balance.incomplete_credits + leg.incomplete_credits,
+        balance.disputed_debits + leg.disputed_debits,
+        balance.disputed_credits + leg.disputed_credits,
+        balance.withheld + leg.withheld,
+    )
+    if max(abs(complete), *others) > _MOST:
         raise BalanceLimit("The account would hold more than 9 * 10^18 of the smallest unit.")
-    if any(counters[name] < 0 for name in COUNTERS if name != "complete"):
-        raise LedgerFault(f"{posting.effect} takes more from a counter than it holds")
-    if _overdraws(balance, newer) and not posting.may_overdraw:
-        raise InsufficientFunds(
-            f"The account has {balance.available} available, which is less than the "
-            f"{balance.available - newer.available} that this takes."
-        )
-    return newer
+    if min(others) < 0:
+        raise LedgerFault("a posting takes more from a counter than it holds")
+    return Balance(
+        balance.tenant_id,
+        balance.id,
+        balance.version,
+        balance.currency,
+        balance.place,
+        complete,
+        *others,
+        _moment(balance, now),
+    )
 
 
-def _overdraws(older: Balance, newer: Balance) -> bool:
-    """Tell whether available falls below zero; what raises it again is always welcome."""
-    return newer.place == "platform" and newer.available < min(0, older.available)
+def _moment(balance: Balance, now: datetime) -> datetime:
+    """Return the time of the next entry: never before the one that it follows.
+
+    A batch takes its time before it waits for its locks, and clocks of machines disagree.
+    """
+    return now if balance.moved_at is None else max(now, balance.moved_at)
+
+
+def _refuse_overdraft(
+    older: Balance, newer: Balance, posting: Posting, *, by_platform: bool
+) -> None:
+    """Keep what is available from falling below zero; what raises it again is always welcome.
+
+    The outside has no bounds, a dispute may take more than there is, and what is in suspense
+    follows whatever happened outside.
+    """
+    is_free = newer.place == "outside" or (newer.place == "suspense" and by_platform)
+    if is_free or posting.may_overdraw or newer.available >= min(0, older.available):
+        return
+    raise InsufficientFunds(
+        f"The account has {older.available} available, which is less than the "
+        f"{older.available - newer.available} that this takes."
+    )
 
 
 def _entry(
@@ -117,5 +151,5 @@ def _entry(
         disputed_credits=leg.disputed_credits,
         withheld=leg.withheld,
         complete_after=balance.complete,
-        created_at=draft.now,
+        created_at=balance.moved_at or draft.now,
     )

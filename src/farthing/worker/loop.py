@@ -34,7 +34,7 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
         rail = choose_rail(settings, pool, committer, clock)
         teller = Teller(settings, pool, committer, vault, rail, clock)
         await run_duties(duties(settings, pool, committer, clock, new_id(), teller), stop)
-        await teller.idle()
+        await teller.close()
         await committer.close()
     finally:
         await pool.close()

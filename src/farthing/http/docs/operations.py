@@ -100,6 +100,14 @@ def _answer(operation: Described, reader: Reader) -> Iterator[Html]:
         # A long table that another operation of the section shows already stays folded.
         unfolded = {"open": ""} if status == _CREATED or count <= _SHORT else {}
         yield element("details", summary, reader.table(schema, optional="optional"), **unfolded)
+    yield from _other_formats(answer["content"])
+
+
+def _other_formats(content: Described) -> Iterator[Html]:
+    others = {name: media for name, media in content.items() if name != "application/json"}
+    for name, media in others.items():
+        accept = element("code", f"Accept: {name}")
+        yield element("p", "With ", accept, ": ", inline(media["schema"]["description"]))
 
 
 def _errors(operation: Described) -> Html:

@@ -119,6 +119,8 @@ class _Pair:
                 continue
             gone = before.get("headers", {}).keys() - after.get("headers", {}).keys()
             yield from (f"the answer lost the header {name}" for name in sorted(gone))
+            lost = before.get("content", {}).keys() - after.get("content", {}).keys()
+            yield from (f"the answer can no longer be had as {name}" for name in sorted(lost))
             yield from back.at("answer").faults(_content(after), _content(before))
 
 

@@ -1,7 +1,8 @@
 """What comes back: the answer of an operation, and every problem that it declares."""
 
+import inspect
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -60,8 +61,14 @@ def _success(operation: Operation, known: Schemas, example: Any) -> Schema:
         media: Schema = {"schema": schema}
         if example is not None:
             media["example"] = example
-        success["content"] = {"application/json": media}
+        others = {name: _text(write) for name, write in operation.formats.items()}
+        success["content"] = {"application/json": media, **others}
     return success
+
+
+def _text(write: Callable[..., bytes]) -> Schema:
+    """Describe an answer that is no JSON by what the function that writes it says of itself."""
+    return {"schema": {"type": "string", "description": inspect.getdoc(write) or ""}}
 
 
 def _failure(status: int, problems: list[type[errors.Problem]], known: Schemas) -> Schema:

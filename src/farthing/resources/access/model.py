@@ -15,6 +15,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.wire import View
 
 CredentialKind = Literal["apiKey", "operatorKey", "accessToken"]
@@ -90,7 +91,7 @@ def read(text: str) -> Presented | None:
         return None
     if len(decoded) != 16 + SECRET_BYTES:
         return None
-    return Presented(_KINDS[prefix], environment, UUID(bytes=decoded[:16]), decoded[16:])
+    return Presented(_KINDS[prefix], environment, ids.of_bytes(decoded[:16]), decoded[16:])
 
 
 class TokenView(View, frozen=True, kw_only=True):

@@ -7,11 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
-from farthing.core.errors import AccountNotActive, Fault, ValidationFailed
+from farthing.core.actors import Actor
+from farthing.core.errors import AccountNotActive, Fault, Forbidden, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES, Balance, Place
 from farthing.resources.accounts.model import NOUN, Account, Labels, suspense_account
@@ -23,7 +24,7 @@ from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 def create(call: Call[Any]) -> Command:
     """Open an account for a customer."""
     body = call.body
-    owner_id = UUID(body.owner_id.partition("/")[2])
+    owner_id = ids.take(body.owner_id)
 
     def decide(draft: Draft) -> Struct:
         owner = owner_of(draft, owner_id)
@@ -78,7 +79,10 @@ def move(call: Call[Any]) -> Command:
     """Move an account to another state; a closed one no longer counts for its owner."""
     moving = objects.moving(call, ACCOUNTS)
 
-    def decide(draft: Draft) -> Struct | None:
+    def decide(draft: Draft) -> Shown:
+        held = draft.find(BALANCES, call.id)
+        if held is not None and held.place == "suspense":
+            raise Forbidden("The account for what nobody could place stays open.")
         answer = moving.decide(draft)
         account = draft.require(ACCOUNTS, call.id)
         if account.state_id == "CLOSED":
@@ -97,9 +101,17 @@ def account_of(draft: Draft, account_id: UUID, pointer: str) -> Account:
     account = draft.find(ACCOUNTS, account_id)
     if account is None or not draft.principal.sees(account.owner_id):
         raise ValidationFailed([Fault(pointer, "unknown_account", "There is no such account.")])
+    held = draft.find(BALANCES, account_id)
+    if held is not None and held.place == "suspense":
+        _refuse_suspense(draft)
     refuse_inactive(draft, account_id)
     require_active(draft, account.owner_id)
     return account
+
+
+def _refuse_suspense(draft: Draft) -> None:
+    if draft.principal.actor is not Actor.OPERATOR:
+        raise Forbidden("What is in suspense is the operator's to assign.")
 
 
 def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
@@ -112,12 +124,15 @@ def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
 
 
 def needs_of_side(account_id: UUID) -> list[Need]:
-    """Name an account, what it holds, and the standing of its owner."""
+    """Name what an account holds, and look at the account and the standing of its owner.
 
-    def follow(account: Account) -> list[Need]:
-        return [Need(STANDINGS, account.owner_id)]
+    Whoever disables or closes an account must hold the lock of what it holds.
+    """
+    return [Need(BALANCES, account_id), Need(ACCOUNTS, account_id, _owner, locked=False)]
 
-    return [Need(ACCOUNTS, account_id, follow), Need(BALANCES, account_id)]
+
+def _owner(account: Account) -> list[Need]:
+    return [Need(STANDINGS, account.owner_id, locked=False)]
 
 
 def _count_accounts(draft: Draft, owner_id: UUID, difference: int) -> None:

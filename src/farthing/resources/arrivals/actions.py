@@ -15,7 +15,7 @@ from farthing.resources.accounts.actions import needs_of_side, open_suspense
 from farthing.resources.accounts.model import Account, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.arrivals import store
-from farthing.resources.arrivals.model import ArrivalRow
+from farthing.resources.arrivals.model import WAITING, ArrivalRow
 from farthing.resources.arrivals.store import ARRIVALS
 from farthing.resources.customers.store import STANDINGS
 from farthing.resources.payments.model import new_transaction
@@ -24,7 +24,7 @@ from farthing.resources.references.model import find_in
 from farthing.resources.references.store import REFERENCES
 from farthing.resources.transactions import model
 from farthing.resources.transactions.actions import needs_of, resume
-from farthing.resources.transactions.model import WAITING, Flow, Transaction
+from farthing.resources.transactions.model import Flow, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
 
@@ -109,8 +109,13 @@ def _fitting(draft: Draft, keys: list[UUID], arrival: Arrival) -> tuple[Transact
     found = [tx for key in keys if (tx := draft.find(TRANSACTIONS, key)) is not None]
     waiting = [tx for tx in found if tx.state_id in WAITING and not tx.settled]
     asked = (arrival.amount, arrival.currency)
-    fits = [tx for tx in waiting if (tx.amount, tx.currency) == asked]
+    fits = [tx for tx in waiting if (tx.amount, tx.currency) == asked and _is_open(draft, tx)]
     return (fits[0] if fits else None), bool(waiting)
+
+
+def _is_open(draft: Draft, tx: Transaction) -> bool:
+    account = draft.find(ACCOUNTS, tx.to_account_id)
+    return account is not None and account.state_id == "ENABLED"
 
 
 def _account(draft: Draft, reference_id: UUID, arrival: Arrival) -> Account | None:

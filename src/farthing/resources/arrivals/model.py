@@ -1,9 +1,13 @@
 """What an arrival is: money that came from outside, written down once."""
 
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from farthing.core.rows import VersionedRow
+
+# In these states a transaction may still wait for a transfer.
+WAITING: Final = frozenset({"PENDING", "ACCEPTED", "PROCESSING", "HELD"})
 
 
 class ArrivalRow(VersionedRow, frozen=True):

@@ -6,11 +6,12 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.errors import DestinationFixed, Fault, Unavailable, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.rails.base import BankVerdict, Destination, Rail, RailAway
 from farthing.resources.bank_accounts.model import BankAccount, country_faults
@@ -25,7 +26,7 @@ _PARTS = ("account_number", "sort_code", "iban", "bic")
 async def create(call: Call[Any]) -> Command:
     """Register a bank account: ask the bank first, then write what it said."""
     body = call.body
-    owner_id = UUID(body.owner_id.partition("/")[2])
+    owner_id = ids.take(body.owner_id)
     verdict = await _verify(call, _destination(body, body.country_iso, body.currency_iso))
 
     def decide(draft: Draft) -> Struct:
@@ -92,7 +93,7 @@ def move(call: Call[Any]) -> Command:
         lambda old, target: {"verified": old.verified or target == "ENABLED"},
     )
 
-    def decide(draft: Draft) -> Struct | None:
+    def decide(draft: Draft) -> Shown:
         answer = moving.decide(draft)
         account = draft.require(BANK_ACCOUNTS, call.id)
         if account.state_id == "CLOSED":

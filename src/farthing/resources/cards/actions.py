@@ -14,7 +14,7 @@ from farthing.core.errors import Fault, InstrumentNotUsable, Unavailable, Valida
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.rails.base import CardDetails, CardVerdict, Hidden, Rail, RailAway
 from farthing.resources.cards import model, vault
@@ -46,7 +46,7 @@ async def create(call: Call[Any]) -> Command:
     """Register a card: ask the network first, then write what it said."""
     body = call.body
     checked = await _check(call)
-    owner_id = UUID(body.owner_id.partition("/")[2])
+    owner_id = ids.take(body.owner_id)
 
     def decide(draft: Draft) -> Struct:
         owner = owner_of(draft, owner_id)
@@ -77,7 +77,7 @@ def move(call: Call[Any]) -> Command:
     """Move a card to another state; a card that is gone loses its number."""
     moving = objects.moving(call, CARDS)
 
-    def decide(draft: Draft) -> Struct | None:
+    def decide(draft: Draft) -> Shown:
         # First, because the event shows the card as it is afterwards; a refusal undoes it all.
         put_away(draft, draft.require(CARDS, call.id), call.body.to_state_id)
         return moving.decide(draft)
@@ -115,12 +115,6 @@ def use(draft: Draft, card: Card) -> None:
         new = msgspec.structs.replace(card, state_id="INACTIVE", used=True)
         reason = "The card was for one use, and it is used."
         draft.step(CARDS, card, new, "inactive", reason, Actor.PLATFORM)
-
-
-def erase_used(draft: Draft, card: Card) -> None:
-    """Erase the number of a card that was for one use, now that its charge has ended."""
-    if card.used:
-        draft.remove(NUMBERS, card.id)
 
 
 def expire(card_id: UUID) -> Command:
@@ -180,7 +174,7 @@ def _new_card(draft: Draft, call: Call[Any], checked: _Checked) -> Card:
         state_id=_STATES[checked.verdict.outcome],
         tags=body.tags or [],
         annotations=body.annotations or {},
-        owner_id=UUID(body.owner_id.partition("/")[2]),
+        owner_id=ids.take(body.owner_id),
         suffix=checked.suffix,
         expiry=body.expiry,
         expires_at=model.end_of(body.expiry),

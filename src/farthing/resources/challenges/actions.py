@@ -5,10 +5,9 @@ from typing import Literal
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
 
 from farthing.core.errors import NotFound
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.resources.challenges.model import ChallengeRow, Link
 from farthing.resources.challenges.store import CHALLENGES
@@ -36,7 +35,7 @@ def open_challenge(
 def end_challenge(challenge_id: UUID, outcome: Outcome, consequence: Command) -> Command:
     """End a challenge together with what follows for its object; it ends only once."""
 
-    def decide(draft: Draft) -> Struct | None:
+    def decide(draft: Draft) -> Shown:
         challenge = draft.find(CHALLENGES, challenge_id)
         if challenge is None or challenge.outcome is not None:
             raise NotFound("This link was used already.")

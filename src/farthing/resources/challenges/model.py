@@ -14,6 +14,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.rows import VersionedRow
 
 SECRET_BYTES: Final = 32
@@ -39,7 +40,7 @@ class Link(Struct, frozen=True):
     @property
     def challenge_id(self) -> UUID:
         """The id of the challenge: half of the digest of the link's secret."""
-        return UUID(bytes=hashlib.sha256(self.secret).digest()[:16])
+        return ids.of_bytes(hashlib.sha256(self.secret).digest()[:16])
 
     @property
     def path(self) -> str:
@@ -64,4 +65,4 @@ def read_link(text: str) -> Link | None:
         return None
     if len(decoded) != 16 + SECRET_BYTES:
         return None
-    return Link(UUID(bytes=decoded[:16]), decoded[16:])
+    return Link(ids.of_bytes(decoded[:16]), decoded[16:])

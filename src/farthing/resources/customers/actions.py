@@ -11,7 +11,7 @@ from farthing.core.errors import Fault, OwnerNotActive, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command
+from farthing.db.commands import Command, Shown
 from farthing.db.draft import Draft
 from farthing.resources.customers import model
 from farthing.resources.customers.model import ACTIVE, Customer, Standing
@@ -102,7 +102,7 @@ def move(call: Call[Any]) -> Command:
     """Move a customer to another state."""
     moving = objects.moving(call, CUSTOMERS)
 
-    def decide(draft: Draft) -> Struct | None:
+    def decide(draft: Draft) -> Shown:
         model.refuse_own_tenant(draft.require(CUSTOMERS, call.id), draft.principal.actor)
         standing = draft.find(STANDINGS, call.id)
         active = call.body.to_state_id == ACTIVE

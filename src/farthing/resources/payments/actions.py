@@ -4,20 +4,21 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from msgspec import Struct
-
 from farthing.core import ids
-from farthing.core.actors import Actor
-from farthing.core.errors import Fault, Forbidden, InstrumentNotUsable, ValidationFailed
+from farthing.core.errors import (
+    Fault,
+    InstrumentNotUsable,
+    ValidationFailed,
+)
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Rail
 from farthing.resources.accounts.actions import account_of, needs_of_side
-from farthing.resources.accounts.model import Account, suspense_account
+from farthing.resources.accounts.model import Account
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
 from farthing.resources.cards.actions import require_usable
 from farthing.resources.cards.store import CARDS
@@ -27,7 +28,7 @@ from farthing.resources.payments.model import new_transaction, told_by
 from farthing.resources.payments.store import Side
 from farthing.resources.references import store as references
 from farthing.resources.transactions.actions import go_on
-from farthing.resources.transactions.model import Transaction, view
+from farthing.resources.transactions.model import Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
 
@@ -36,10 +37,10 @@ def create_internal(call: Call[Any]) -> Command:
     body = call.body
     from_id, to_id = ids.take(body.from_account_id), ids.take(body.to_account_id)
 
-    def decide(draft: Draft) -> Struct:
+    def decide(draft: Draft) -> Shown:
         payer = account_of(draft, from_id, "/fromAccountId")
         payee = account_of(draft, to_id, "/toAccountId")
-        _refuse_pair(draft, payer, payee)
+        _refuse_pair(payer, payee)
         return _start(
             draft,
             new_transaction(
@@ -69,7 +70,7 @@ async def create_inbound(call: Call[Any]) -> Command:
     instrument_id = _instrument(call, "card", side.preferred_card_id) if by_card else _named(body)
     reference, payer_id = await _reference(call, account_id, side)
 
-    def decide(draft: Draft) -> Struct:
+    def decide(draft: Draft) -> Shown:
         account = account_of(draft, account_id, "/accountId")
         owner_id = payer_id or account.owner_id
         if by_card and instrument_id is not None:
@@ -109,7 +110,7 @@ async def create_outbound(call: Call[Any]) -> Command:
     rail, outside = call.part(Rail).name, _outside(call, side)
     instrument_id = _instrument(call, "bank_account", side.preferred_bank_account_id)
 
-    def decide(draft: Draft) -> Struct:
+    def decide(draft: Draft) -> Shown:
         account = account_of(draft, account_id, "/accountId")
         _require_destination(draft, instrument_id, account)
         return _start(
@@ -138,21 +139,18 @@ async def create_outbound(call: Call[Any]) -> Command:
     return Command(decide, needs=needs, status=201)
 
 
-def _start(draft: Draft, tx: Transaction) -> Struct:
+def _start(draft: Draft, tx: Transaction) -> Shown:
     """Add a transaction and take it as far as it goes by itself."""
     draft.create(TRANSACTIONS, tx)
-    return view(go_on(draft, tx))
+    return draft.written(go_on(draft, tx))
 
 
-def _refuse_pair(draft: Draft, payer: Account, payee: Account) -> None:
+def _refuse_pair(payer: Account, payee: Account) -> None:
     if payer.id == payee.id:
         raise _fault("toAccountId", "same_account", "Must be another account than fromAccountId.")
     if payer.currency != payee.currency:
         detail = f"Must be in the currency of fromAccountId, which is {payer.currency}."
         raise _fault("toAccountId", "currency_mismatch", detail)
-    in_suspense = payer.id == suspense_account(draft.tenant_id, payer.currency)
-    if in_suspense and draft.principal.actor is not Actor.OPERATOR:
-        raise Forbidden("Money in suspense is assigned by the operator.")
 
 
 async def _side(call: Call[Any], account_id: UUID) -> Side:

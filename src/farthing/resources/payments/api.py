@@ -9,7 +9,7 @@ from farthing.core.fields import AccountId, Annotations, Payable, Tags, identifi
 from farthing.core.operation import TOKENS, Operation
 from farthing.core.wire import Request
 from farthing.resources.payments import actions
-from farthing.resources.transactions.model import TargetState, TransactionView
+from farthing.resources.transactions.model import TransactionView
 
 PATH: Final = "/v1/tx"
 _ACCOUNT: Final = "account/0190a1b2-c3d4-7e5f-8a9b-9af211329b2f"
@@ -30,7 +30,7 @@ GroupId = Annotated[
     ),
 ]
 Target = Annotated[
-    TargetState,
+    Literal["PENDING", "HELD", "EFFECTED"],
     Meta(description="How far the platform takes it by itself; HELD keeps the money as escrow."),
 ]
 # What the payment systems of banks carry without loss.

@@ -87,11 +87,11 @@ async def _parties(call: Call[Any]) -> tuple[Account, Customer | None]:
     """Read the account and the payer that a request names, or say which of them are unknown."""
     to_id, from_id = call.body.to_id, call.body.from_id
     faults, payer = [], None
-    account = await objects.find(call, ACCOUNTS, UUID(to_id.partition("/")[2]))
+    account = await objects.find(call, ACCOUNTS, ids.take(to_id))
     if account is None:
         faults.append(Fault("/toId", "unknown_account", "There is no such account."))
     if from_id is not None:
-        payer = await objects.find(call, CUSTOMERS, UUID(from_id.partition("/")[2]))
+        payer = await objects.find(call, CUSTOMERS, ids.take(from_id))
         if payer is None:
             faults.append(Fault("/fromId", "unknown_customer", "There is no such customer."))
     if account is None or faults:

@@ -17,10 +17,8 @@ from farthing.rails.base import Outcome
 from farthing.resources.arrivals.actions import into_suspense, needs_of_suspense
 from farthing.resources.bank_accounts.model import BankAccount
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
-from farthing.resources.cards.actions import erase_used
 from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
-from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.challenges.actions import open_challenge
 from farthing.resources.challenges.model import Link
 from farthing.resources.orders import actions as orders
@@ -28,7 +26,13 @@ from farthing.resources.orders.model import OrderRow, Status
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.settlements.model import said
 from farthing.resources.transactions import model
-from farthing.resources.transactions.actions import needs_of, order_of, resume, take
+from farthing.resources.transactions.actions import (
+    erase_number,
+    needs_of,
+    order_of,
+    resume,
+    take,
+)
 from farthing.resources.transactions.model import FINAL, MACHINE, UNDER_WAY, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -82,7 +86,8 @@ def record(order: OrderRow, outcome: Outcome, rail: str, asked: Asked) -> Comman
             return
         if outcome.status in {"done", "refused"}:
             orders.rest(draft, found, outcome.status, outcome.reason)
-            _erase_number(draft, tx, found)
+            if found.kind == "charge":
+                erase_number(draft, tx)
             end = _end_refund if found.kind == "refund" else _end_payment
             end(draft, tx, found, outcome, rail)
         elif found.kind == "refund":
@@ -107,7 +112,7 @@ def resolve(transaction_id: UUID, *, approved: bool, reason: str) -> Command:
             free = msgspec.structs.replace(tx, requirements={})
             return draft.change(TRANSACTIONS, tx, free, "updated", reason)
         orders.rest(draft, order, "refused", reason)
-        _erase_number(draft, tx, order)
+        erase_number(draft, tx)
         return model.view(resume(draft, tx, reason, requirements={}))
 
     return Command(decide, needs=_needs_of(transaction_id))
@@ -147,7 +152,8 @@ def expire(transaction_id: UUID) -> Command:
     def decide(draft: Draft) -> Struct | None:
         tx = draft.require(TRANSACTIONS, transaction_id)
         is_late = tx.expires_at is not None and tx.expires_at <= draft.now
-        if tx.state_id != MACHINE.initial or tx.settled or not is_late:
+        can_fail = MACHINE.find(tx.state_id, "FAILED", Actor.PLATFORM) is not None
+        if tx.settled or not is_late or not can_fail:
             return None
         return model.view(take(draft, tx, "FAILED", reason="No transfer came in time."))
 
@@ -221,13 +227,6 @@ def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, wh
     )
 
 
-def _erase_number(draft: Draft, tx: Transaction, order: OrderRow) -> None:
-    if order.kind == "charge" and tx.instrument_id is not None:
-        card = draft.find(CARDS, tx.instrument_id)
-        if card is not None:
-            erase_used(draft, card)
-
-
 def _both(draft: Draft, order: OrderRow) -> tuple[Transaction, OrderRow]:
     tx, found = draft.find(TRANSACTIONS, order.transaction_id), draft.find(ORDERS, order.id)
     if tx is None or found is None:
@@ -240,12 +239,11 @@ def _needs(order: OrderRow) -> list[Need]:
 
 
 def _needs_of(transaction_id: UUID) -> list[Need]:
-    """Name a transaction with all that belongs to it, its instrument included."""
+    """Name a transaction with all that belongs to it, and the bank account that is paid."""
 
     def follow(tx: Transaction) -> list[Need]:
-        if tx.instrument_id is None:
+        if tx.instrument_id is None or tx.method == "card":
             return []
-        tables = (NUMBERS, CARDS) if tx.method == "card" else (BANK_ACCOUNTS,)
-        return [Need(table, tx.instrument_id) for table in tables]
+        return [Need(BANK_ACCOUNTS, tx.instrument_id)]
 
     return [*needs_of(transaction_id), Need(TRANSACTIONS, transaction_id, follow)]

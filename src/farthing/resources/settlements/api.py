@@ -32,15 +32,15 @@ from farthing.resources.settlements.actions import (
     open_dispute,
     record,
 )
-from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER
+from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER, UNPAID
 from farthing.resources.settlements.store import find_transaction_of
-from farthing.resources.transactions.model import UNPAID
 
 # Rails are no callers of the API.
 OPERATIONS: Final[tuple[Operation, ...]] = ()
 
 _AT_ONCE: Final = 64
 _MOST_DUE: Final = 500
+_GRACE_SECONDS: Final = 5
 
 log = structlog.get_logger()
 
@@ -90,6 +90,15 @@ class Teller:
                 continue
             if heard:
                 await self._rail.heard(news)
+
+    async def close(self) -> None:
+        """Give what is under way a moment, and leave the rest to whoever takes it over."""
+        try:
+            async with asyncio.timeout(_GRACE_SECONDS):
+                await self.idle()
+        except TimeoutError:
+            for task in self._tasks:
+                task.cancel()
 
     async def idle(self) -> None:
         """Wait until everything that was noticed has been seen to."""

@@ -3,6 +3,10 @@
 from typing import Final
 
 from farthing.rails.base import Outcome
+from farthing.resources.arrivals.model import WAITING
+
+# Whether a transaction in one of these states will be paid is not known yet.
+UNPAID: Final = WAITING | {"ERRORED"}
 
 NO_ANSWER: Final = Outcome("unknown", "no_answer")
 NO_NUMBER: Final = Outcome("refused", "card_number_erased")

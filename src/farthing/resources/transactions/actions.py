@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.actors import Actor, Principal
@@ -15,11 +14,11 @@ from farthing.core.errors import (
     Unavailable,
 )
 from farthing.core.ids import new_id
-from farthing.core.machine import Transition
+from farthing.core.machine import Holds, Transition
 from farthing.core.money import say_amount
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES
 from farthing.ledger.postings import post
@@ -28,6 +27,7 @@ from farthing.resources.accounts.actions import refuse_inactive
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.cards.actions import use
 from farthing.resources.cards.store import CARDS
+from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.orders import actions as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.orders.model import OrderRow
@@ -58,11 +58,12 @@ async def move(call: Call[Any]) -> Command:
     is_dry = call.query is not None and call.query.dry_run
     recalled = None if is_dry else await _recall(call)
 
-    def decide(draft: Draft) -> Struct:
+    def decide(draft: Draft) -> Shown:
         old = draft.require(TRANSACTIONS, call.id)
         new = _move(draft, old, call.body, old.order_id if is_dry else recalled)
+        answer = draft.written(new)
         go_on(draft, new)
-        return store.rehearsed(draft, old, new) if is_dry else model.view(new)
+        return store.rehearsed(draft, old, new) if is_dry else answer
 
     return Command(decide, needs=needs_of(call.id), rehearsal=is_dry)
 
@@ -71,12 +72,13 @@ def needs_of(transaction_id: UUID) -> list[Need]:
     """Name a transaction, both sides of it, its order and its card."""
 
     def follow(tx: Transaction) -> list[Need]:
-        sides = (tx.from_account_id, tx.to_account_id)
-        needs = [Need(table, side) for table in (ACCOUNTS, BALANCES) for side in sides]
+        needs = []
+        for side in (tx.from_account_id, tx.to_account_id):
+            needs += [Need(BALANCES, side), Need(ACCOUNTS, side, locked=False)]
         if tx.order_id is not None:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
-            needs += objects.needs_of(CARDS, tx.instrument_id)
+            needs += [Need(NUMBERS, tx.instrument_id), *objects.needs_of(CARDS, tx.instrument_id)]
         return needs
 
     return [Need(TRANSACTIONS, transaction_id, follow)]
@@ -93,7 +95,7 @@ def take(
     **changes: Any,
 ) -> Transaction:
     """Take one step of the machine: state, books, orders, history and event in one commit."""
-    step = MACHINE.check(tx.state_id, None, target, actor)
+    step = MACHINE.check(tx.state_id, None, target, actor, _holds(draft, tx))
     _require_condition(draft, tx, step, actor)
     moved = Moved() if step.effect is None else step.effect(tx, amount)
     for posting in moved.postings:
@@ -159,21 +161,30 @@ def _next_state(draft: Draft, tx: Transaction) -> str | None:
         return None
     if outside_done or (tx.flow == "OUTBOUND" and goal == "HELD"):
         return goal
-    return "ACCEPTED" if model.needs_order(tx) else None
+    return "ACCEPTED" if tx.needs_order else None
 
 
 def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
     """Give the rail its order, or note that it is stopped or done; return what changes thereby."""
     order = order_of(draft, tx)
-    if moved.rail == "engage" and model.needs_order(tx):
+    if moved.rail == "engage" and tx.needs_order:
         return {"order_id": _engage(draft, tx, order)}
     if moved.rail == "stop" and order is not None and order.status not in {"done", "refused"}:
         orders.rest(draft, order, "recalled")
+        erase_number(draft, tx)
     if moved.rail == "finish" and tx.flow != "INTERNAL":
         if order is not None and order.status != "done":
             orders.rest(draft, order, "done", "Somebody vouched for it.")
         return {"settled": True}
     return {}
+
+
+def erase_number(draft: Draft, tx: Transaction) -> None:
+    """Erase the number of a card that was for one use, now that its charge has ended."""
+    if tx.method == "card" and tx.instrument_id is not None:
+        card = draft.find(CARDS, tx.instrument_id)
+        if card is not None and card.used:
+            draft.remove(NUMBERS, card.id)
 
 
 def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
@@ -193,17 +204,19 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
     """Take the step that a caller asks for."""
     objects.refuse_unresolved(model.NOUN, old)
     principal, target = draft.principal, body.to_state_id
-    step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, principal.actor)
+    actor, holds = principal.actor, _holds(draft, old, principal)
+    step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, actor, holds)
     _refuse_stranger(old, step, principal)
+    _require_condition(draft, old, step, actor)
     changes = objects.merged_labels(old, body)
     changes["target_state_id"] = _GOALS.get(target, old.target_state_id)
     if step.effect in FORWARD:
         refuse_inactive(draft, old.from_account_id, old.to_account_id)
     order = order_of(draft, old)
-    if target in FINAL and order is not None and order.id != recalled:
-        _refuse_in_flight(old, order, vouched=_is_vouched_for(target, principal.actor))
+    if order is not None and order.is_in_flight and order.id != recalled:
+        _refuse_in_flight(old, step, actor, holds)
     amount = body.amount_for(old, step)
-    return take(draft, old, target, actor=principal.actor, amount=amount, **changes)
+    return take(draft, old, target, actor=actor, amount=amount, **changes)
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:
@@ -211,12 +224,19 @@ def _is_vouched_for(target: str, actor: Actor) -> bool:
     return target == "FAILED" and actor is Actor.OPERATOR
 
 
-def _refuse_in_flight(tx: Transaction, order: OrderRow, *, vouched: bool) -> None:
-    if order.is_in_flight and not vouched:
+def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Holds) -> None:
+    """Let nobody end what a rail has and did not recall, except who knows that it failed."""
+
+    def goes_on(one: Transition) -> bool:
+        return one.target not in FINAL or _is_vouched_for(one.target, actor)
+
+    if not goes_on(step):
         raise TransitionNotAllowed(
             "The rail has it and did not recall it. Wait for the outcome, which comes by itself.",
             currentStateId=tx.state_id,
-            allowedStateIds=[],
+            allowedStateIds=MACHINE.allowed(
+                tx.state_id, actor, lambda one: holds(one) and goes_on(one)
+            ),
         )
 
 
@@ -235,15 +255,23 @@ def _refuse_stranger(tx: Transaction, step: Transition, principal: Principal) ->
 def _require_condition(draft: Draft, tx: Transaction, step: Transition, actor: Actor) -> None:
     refusal = _refusal(draft, tx, step)
     if refusal is not None:
-        others = (MACHINE.find(tx.state_id, state, actor) for state in MACHINE.states)
-        allowed = [one.target for one in others if one and _refusal(draft, tx, one) is None]
+        allowed = MACHINE.allowed(tx.state_id, actor, _holds(draft, tx))
         raise TransitionNotAllowed(
             refusal.detail, currentStateId=tx.state_id, allowedStateIds=allowed
         )
 
 
-def _refusal(draft: Draft, tx: Transaction, step: Transition) -> Problem | None:
+def _holds(draft: Draft, tx: Transaction, principal: Principal | None = None) -> Holds:
+    """Return what tells whether a step could be taken, by whoever asks if somebody does."""
+    return lambda step: _refusal(draft, tx, step, principal) is None
+
+
+def _refusal(
+    draft: Draft, tx: Transaction, step: Transition, principal: Principal | None = None
+) -> Problem | None:
     try:
+        if principal is not None:
+            _refuse_stranger(tx, step, principal)
         if step.needs is not None:
             step.needs(draft.now, tx)
     except TransitionNotAllowed as refused:
@@ -252,13 +280,18 @@ def _refusal(draft: Draft, tx: Transaction, step: Transition) -> Problem | None:
 
 
 async def _recall(call: Call[Any]) -> UUID | None:
-    """Stop the order of a transaction that is to end, and return it if the rail did."""
+    """Stop the order of a transaction that is to end, and return it if the rail did.
+
+    Nothing is stopped for a step that the machine does not have; why not, the commit says.
+    """
     body, actor = call.body, call.principal.actor
     if body.to_state_id not in FINAL or _is_vouched_for(body.to_state_id, actor):
         return None
     tx, _ = await objects.fetch(call, TRANSACTIONS)
     objects.refuse_unresolved(model.NOUN, tx)
-    step = MACHINE.check(tx.state_id, model.meant(body.from_state_id), body.to_state_id, actor)
+    step = MACHINE.find(tx.state_id, body.to_state_id, actor)
+    if step is None or model.meant(body.from_state_id) not in {None, tx.state_id}:
+        return None
     _refuse_stranger(tx, step, call.principal)
     order = None
     if tx.order_id is not None:

@@ -34,12 +34,11 @@ FromState = Literal[
     "PENDING", "ACCEPTED", "PROCESSING", "HELD", "EFFECTED",
     "CHARGEBACK", "ADJUSTED", "ERRORED", "CANCELLED", "FAILED",
 ]  # fmt: skip
-# How far the platform takes a transaction by itself.
-TargetState = Literal["PENDING", "HELD", "EFFECTED"]
 Flow = Literal["INBOUND", "OUTBOUND", "INTERNAL"]
 Method = Literal["card", "bankAccount", "transfer"]
 Purpose = Literal["PURCHASE", "TRANSFER", "DEPOSIT", "WITHDRAWAL"]
 AdjustmentType = Literal["REFUND", "CHARGEBACK"]
+RailStep = Literal["engage", "stop", "finish"]
 
 NOUN: Final = "transaction"
 # Nothing happens to these any more.
@@ -48,14 +47,10 @@ FINAL: Final = frozenset({"CANCELLED", "FAILED"})
 UNDER_WAY: Final = frozenset({"ACCEPTED", "PROCESSING"})
 # Whatever went astray is carried out again before it can end.
 DETOURS: Final = {"ERRORED": "PROCESSING"}
-# In these a transfer from outside may still arrive.
-WAITING: Final = frozenset({"PENDING", "ACCEPTED", "PROCESSING", "HELD"})
-# Whether these are paid is not settled yet.
-UNPAID: Final = WAITING | {"ERRORED"}
 
 
 def meant(state: str | None) -> str | None:
-    """Return the state that a request means: it says CHARGEBACK for what is DISPUTED."""
+    """Return the state that a request means: it says CHARGEBACK for DISPUTED."""
     return "DISPUTED" if state == "CHARGEBACK" else state
 
 
@@ -101,10 +96,10 @@ class Transaction(ObjectRow, frozen=True):
         return self.requirements
 
     @property
-    def instrument(self) -> str | None:
-        """The card or bank account by which the outside takes part."""
-        noun = "card" if self.method == "card" else "bank_account"
-        return None if self.instrument_id is None else ids.say(noun, self.instrument_id)
+    def needs_order(self) -> bool:
+        """Whether a rail must be told; a transfer to us is brought by the payer's bank alone."""
+        waits = self.flow == "INBOUND" and self.method == "bankAccount"
+        return not (self.flow == "INTERNAL" or self.settled or waits)
 
     @property
     def left(self) -> int:
@@ -146,6 +141,7 @@ class TransactionView(ObjectView, frozen=True, kw_only=True):
 
 def view(tx: Transaction) -> Struct:
     """Show a transaction."""
+    by, noun = tx.instrument_id, "card" if tx.method == "card" else "bank_account"
     return TransactionView(
         id=ids.say(NOUN, tx.id),
         created_at=say_time(tx.created_at),
@@ -155,7 +151,7 @@ def view(tx: Transaction) -> Struct:
         annotations=tx.annotations,
         from_owner_id=ids.say("customer", tx.from_owner_id),
         to_owner_id=ids.say("customer", tx.to_owner_id),
-        payment_instrument_id=tx.instrument,
+        payment_instrument_id=None if by is None else ids.say(noun, by),
         purpose=tx.purpose,  # type: ignore[arg-type]  # the database holds no other
         adjustments=tx.adjustments,  # type: ignore[arg-type]  # kept as they are shown
         flow=tx.flow,  # type: ignore[arg-type]  # the database holds no other
@@ -166,9 +162,6 @@ def view(tx: Transaction) -> Struct:
         reference=tx.reference,
         amount=say_amount(tx.amount),
     )
-
-
-RailStep = Literal["engage", "stop", "finish"]
 
 
 class Moved(Struct, frozen=True):
@@ -219,8 +212,7 @@ def adjust(tx: Transaction, amount: int) -> Moved:
     """Move the adjusted amount back from the receiver to the sender."""
     posting = effects.adjust(tx.from_account_id, tx.to_account_id, amount)
     refund = amount if tx.flow == "INBOUND" else 0
-    changes = {"adjusted": tx.adjusted + amount}
-    return Moved((posting,), changes, refund=refund, adjustment="REFUND")
+    return Moved((posting,), {"adjusted": tx.adjusted + amount}, None, refund, "REFUND")
 
 
 def set_aside(tx: Transaction, amount: int) -> Moved:
@@ -235,7 +227,7 @@ def lose(tx: Transaction, amount: int) -> Moved:
     lost = (effects.charge_back(*sides, amount),) if amount else ()
     free = (effects.give_back(*sides, kept),) if kept else ()
     changes = {"disputed": 0, "adjusted": tx.adjusted + amount}
-    return Moved((*lost, *free), changes, adjustment="CHARGEBACK" if amount else None)
+    return Moved((*lost, *free), changes, None, 0, "CHARGEBACK" if amount else None)
 
 
 def win(tx: Transaction, _: int) -> Moved:
@@ -263,12 +255,6 @@ def was_not_adjusted(_: datetime, tx: Transaction) -> None:
     """Require that nothing was adjusted before the dispute."""
     if tx.adjusted:
         raise TransitionNotAllowed("It was ADJUSTED before: move it there, with options.amount 0.")
-
-
-def needs_order(tx: Transaction) -> bool:
-    """Tell whether a rail must be told; a transfer to us is brought by the payer's bank alone."""
-    waits = tx.flow == "INBOUND" and tx.method == "bankAccount"
-    return not (tx.flow == "INTERNAL" or tx.settled or waits)
 
 
 MACHINE: Final = Machine(

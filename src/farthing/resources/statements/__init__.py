@@ -1,0 +1,1 @@
+"""Statements: what was booked in an account within a period, and what it came to."""
