@@ -3,22 +3,29 @@
 import os
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+import asyncpg
+import httpx2
 import pytest
-from tests.ledger.books import Books
+import pytest_asyncio
+from tests import payments
+from tests.conftest import make_tenant
+from tests.duties import duty
 
-from farthing.catalog import CHECKS, MACHINES
+from farthing.catalog import CHECKS, MACHINES, OBJECTS
+from farthing.core import ids
 from farthing.core.ids import new_id
-from farthing.db.committer import Committer
 from farthing.db.migrate import migrate
-from farthing.db.pool import open_pool
-from farthing.ledger import effects
-from farthing.resources.access import actions
+from farthing.http.app import build
+from farthing.http.service import Service
+from farthing.rails.base import Arrival, Rail
 
 if TYPE_CHECKING:
-    from tests.conftest import Database
+    from tests.conftest import Database, Tenant
 
 TAMPERINGS = {
     "a balance": "UPDATE balances SET complete = complete + 1 WHERE id = $1",
@@ -56,32 +63,42 @@ def verify(database: "Database") -> subprocess.CompletedProcess[str]:
 
 
 async def make_books(database: "Database") -> UUID:
-    """Make a little of everything, and return an account with two entries."""
+    """Let a little of everything happen, and return an account with many entries."""
     await migrate(database.url, MACHINES)
-    pool = await open_pool(database.url, 2)
-    committer = Committer(pool)
-    books = Books(pool, committer, await actions.found_tenant(committer, "Shop"))
-    one, two = new_id(), new_id()
-    await books.open(one)
-    await books.open(two)
-    await books.post(effects.move(books.outside, one, 1000))
-    await books.post(effects.reserve(one, two, 300))
-    # These accounts have no owner in this test, only balances.
-    await pool.close()
-    await database.execute(
-        "INSERT INTO accounts SELECT b.tenant_id, b.id, 1, now(), now(), 'ENABLED', '[]', '{}', "
-        "b.tenant_id, b.currency FROM balances AS b WHERE place = 'platform'"
-    )
-    await database.execute("UPDATE standings SET open_accounts = 2")
-    await database.execute(
-        "INSERT INTO history SELECT tenant_id, id, 1, 'account', NULL, 'ENABLED', 'PLATFORM', "
-        "'platform', NULL, 'x', now() FROM accounts"
-    )
-    await database.execute(
-        "INSERT INTO events SELECT tenant_id, gen_random_uuid(), 'account.created', 'account', id, "
-        "1, now(), '{}' FROM accounts"
-    )
-    return one
+    service = await Service.start(database.settings())
+    transport = httpx2.ASGITransport(app=build(service))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://books.test") as client:
+        account = await _traffic(service, await make_tenant(service, client))
+    await service.stop()
+    return ids.take(account)
+
+
+async def _traffic(service: Service, tenant: "Tenant") -> str:
+    """Take money in, keep it, move it, send it out, give it back, and argue about it."""
+    send, owner = tenant.call, await tenant.new_customer()
+    account, other = await tenant.new_account(owner), await tenant.new_account(owner)
+    bank = {"ownerId": owner, **payments.BANK_ACCOUNT, "sortCode": "108804"}
+    await payments.create(send, "/v1/bank-accounts", bank)
+    await payments.charge(service, send, account)
+    adjusted = await payments.charge(service, send, account, storageType="ONE_TIME_USE")
+    adjusting = {"toStateId": "ADJUSTED", "options": {"adjustment": {"adjustmentAmount": "100"}}}
+    path = f"/v1/tx/{payments.in_path(adjusted['id'])}/state"
+    assert (await send("PATCH", path, adjusting)).status_code == 200
+    disputed = await payments.charge(service, send, account)
+    await payments.dispute(service, tenant.id, disputed["id"], 300)
+    within = {"fromAccountId": account, "toAccountId": other, "purpose": "TRANSFER"}
+    for target in ("HELD", "EFFECTED"):
+        body = {**within, "amount": "300", "targetStateId": target}
+        await payments.create(send, "/v1/tx/internal", body)
+    out = {"accountId": account, "amount": "50", "method": "bankAccount", "purpose": "WITHDRAWAL"}
+    await payments.create(send, "/v1/tx/outbound", out)
+    await payments.idle(service)
+    reference = (await payments.create(send, "/v1/references", {"toId": account}))["reference"]
+    for text in (reference, "nobody knows"):
+        arrival = Arrival(tenant.id, new_id(), 700, "GBP", text, "Bob")
+        await service.parts[Rail].tell(arrival)
+    await duty(service, "hear the news of rails").run()
+    return account
 
 
 @pytest.mark.slow
@@ -104,3 +121,140 @@ async def test_tampering_is_found(database: "Database", sql: str) -> None:
     assert "NOT TRUE" in found.stdout
     assert "The books do not hold" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def of_objects() -> dict[str, str]:
+    """Return what can be wrong with every object, by the sentence that finds it."""
+    tamperings = {}
+    for noun, table in OBJECTS.items():
+        one, two = table.machine.states[:2]
+        tamperings |= {
+            f"Every {noun} is in the state to which its history leads.": f"""
+                UPDATE {table.name} SET state_id =
+                CASE state_id WHEN '{one}' THEN '{two}' ELSE '{one}' END
+            """,  # noqa: S608 - our own names
+            f"Every step of a {noun} begins where the one before it ended.": f"""
+                INSERT INTO history SELECT o.tenant_id, o.id, 0, m.machine, m.source, m.target,
+                    'PLATFORM', 'platform', NULL, 'x', now()
+                FROM {table.name} AS o, machine_steps AS m WHERE m.machine = '{noun}' LIMIT 1
+            """,  # noqa: S608 - our own names
+            f"Every version of every {noun} has its event.": f"""
+                DELETE FROM events WHERE noun = '{noun}'
+            """,  # noqa: S608 - our own names
+        }
+    return tamperings
+
+
+# The sentence that must be found untrue, and ways to make it so.
+UNTRUE: dict[str, list[str]] = {
+    "Every counter of every balance is the sum of its entries.": [
+        "UPDATE balances SET complete = complete + 1",
+        "UPDATE balances SET incomplete_debits = incomplete_debits + 1",
+        "UPDATE balances SET disputed_credits = disputed_credits + 1",
+    ],
+    "The entries of every account are numbered without a gap, up to its version.": [
+        "DELETE FROM entries WHERE number = 2",
+        "UPDATE balances SET version = version + 1",
+    ],
+    "Every entry carries the balance that all entries up to it come to.": [
+        "UPDATE entries SET complete_after = complete_after + 1 WHERE number = 1",
+    ],
+    "The entries of one account never go back in time.": [
+        "UPDATE entries SET created_at = created_at + interval '1 hour' WHERE number = 1",
+    ],
+    "Every balance knows the time of its last entry.": [
+        "UPDATE balances SET moved_at = moved_at - interval '1 hour'",
+    ],
+    "The legs of every posting balance.": [
+        "UPDATE entries SET complete = complete + 1 WHERE number = 1",
+        "UPDATE entries SET incomplete_debits = incomplete_debits + 1 WHERE number = 1",
+    ],
+    "All balances of a tenant and a currency add up to zero.": [
+        "UPDATE balances SET complete = complete + 1",
+        "UPDATE balances SET disputed_debits = disputed_debits + 1",
+    ],
+    "Nothing but a dispute takes what is available below zero.": [
+        "UPDATE balances SET withheld = 10 ^ 9 WHERE place = 'platform'",
+    ],
+    "Every customer's standing says whether its money may move.": [
+        "UPDATE standings SET active = NOT active",
+    ],
+    "Every account has its balance, in its currency, and every balance its account.": [
+        "UPDATE balances SET currency = 'EUR' WHERE place = 'platform'",
+    ],
+    "Every customer's standing counts the accounts that are open.": [
+        "UPDATE standings SET open_accounts = open_accounts + 1",
+    ],
+    "Whatever is reserved, withheld or disputed belongs to a transaction.": [
+        "UPDATE transactions SET money = 'withheld' WHERE state_id = 'HELD'",
+        "UPDATE transactions SET disputed = disputed + 1 WHERE state_id = 'DISPUTED'",
+        "UPDATE transactions SET amount = amount + 1 WHERE state_id = 'PROCESSING'",
+        "UPDATE balances SET incomplete_credits = incomplete_credits + 1",
+    ],
+    "A transaction's adjustments add up, and never exceed its amount with what is disputed.": [
+        "UPDATE transactions SET adjusted = adjusted + 1",
+        "UPDATE transactions SET adjustments = '[]' WHERE state_id = 'ADJUSTED'",
+    ],
+    "A transaction that has ended holds nothing back, and what was paid is in the books.": [
+        "UPDATE transactions SET money = 'reserved' WHERE state_id = 'EFFECTED'",
+        "UPDATE transactions SET state_id = 'CANCELLED' WHERE state_id = 'HELD'",
+        "UPDATE transactions SET state_id = 'EFFECTED' WHERE state_id = 'DISPUTED'",
+    ],
+    "Every order has its transaction, and none that is in flight is forgotten.": [
+        "UPDATE orders SET due_at = NULL WHERE status = 'pending'",
+        "UPDATE orders SET due_at = now() WHERE status = 'done'",
+    ],
+    "Every arrival is in the books: its transaction has its amount and currency.": [
+        "UPDATE arrivals SET amount = amount + 1",
+        "UPDATE arrivals SET currency = 'EUR'",
+    ],
+    "Every card that may be charged has its number, and one that is used up has none.": [
+        "DELETE FROM vault.numbers",
+        "UPDATE cards SET state_id = 'CLOSED'",
+        "UPDATE cards SET used = NOT used",
+    ],
+    **{sentence: [sql] for sentence, sql in of_objects().items()},
+}
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """Somebody with all rights, who undoes what he has tried."""
+
+    connection: "asyncpg.Connection[asyncpg.Record]"
+
+    async def untrue_after(self, *tamperings: str) -> set[str]:
+        """Return the sentences that do not hold any more."""
+        trial = self.connection.transaction()
+        await trial.start()
+        try:
+            for sql in tamperings:
+                done = await self.connection.execute(sql)
+                assert not done.endswith(" 0"), f"{sql} has changed nothing"
+            return {one.sentence for one in CHECKS if await self.connection.fetch(one.sql)}
+        finally:
+            await trial.rollback()
+
+
+@pytest_asyncio.fixture(scope="module")
+async def auditor(database: "Database") -> AsyncIterator[Auditor]:
+    fresh = await database.create()
+    await make_books(fresh)
+    connection = await asyncpg.connect(fresh.admin_url)
+    await connection.execute("SET search_path = farthing")
+    yield Auditor(connection)
+    await connection.close()
+
+
+def test_every_check_has_something_that_it_finds() -> None:
+    assert sorted(UNTRUE) == sorted(one.sentence for one in CHECKS)
+
+
+async def test_after_real_traffic_every_check_holds(auditor: Auditor) -> None:
+    assert await auditor.untrue_after() == set()
+
+
+@pytest.mark.parametrize("sentence", UNTRUE)
+async def test_what_is_not_true_any_more_is_found(auditor: Auditor, sentence: str) -> None:
+    for sql in UNTRUE[sentence]:
+        assert sentence in await auditor.untrue_after(sql), sql

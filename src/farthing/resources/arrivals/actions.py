@@ -18,6 +18,7 @@ from farthing.resources.arrivals import store
 from farthing.resources.arrivals.model import WAITING, ArrivalRow
 from farthing.resources.arrivals.store import ARRIVALS
 from farthing.resources.customers.store import STANDINGS
+from farthing.resources.orders.store import ORDERS
 from farthing.resources.payments.model import new_transaction
 from farthing.resources.references import store as references
 from farthing.resources.references.model import find_in
@@ -62,6 +63,8 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
 
     needs = [Need(ARRIVALS, arrival.id), *needs_of_suspense(tenant_id, rail, arrival.currency)]
     needs += [need for key in waiting for need in needs_of(key)]
+    # What an arrival pays for has its id in the place of an order's.
+    needs.append(Need(ORDERS, arrival.id))
     if found is not None:
         needs += [Need(REFERENCES, found.id), *needs_of_side(found.to_account_id)]
     return Command(decide, needs=needs)
