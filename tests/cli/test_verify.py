@@ -45,7 +45,7 @@ TAMPERINGS = {
     """,
     "a state": "UPDATE customers SET state_id = 'LOCKED' WHERE $1::uuid IS NOT NULL",
     "a step of history": "UPDATE history SET source = 'PENDING', target = 'ENABLED' "
-    "WHERE $1::uuid IS NOT NULL",
+    "WHERE object_id = $1",
     "a missing event": "DELETE FROM events WHERE $1::uuid IS NOT NULL",
     "a count of accounts": "UPDATE standings SET open_accounts = 3 WHERE $1::uuid IS NOT NULL",
 }
@@ -125,7 +125,7 @@ async def test_tampering_is_found(database: "Database", sql: str) -> None:
 
 def of_objects() -> dict[str, str]:
     """Return what can be wrong with every object, by the sentence that finds it."""
-    tamperings = {}
+    tamperings: dict[str, str] = {}
     for noun, table in OBJECTS.items():
         one, two = table.machine.states[:2]
         tamperings |= {

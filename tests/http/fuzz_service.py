@@ -11,8 +11,10 @@ import httpx2
 from tests.conftest import OnlyDeclaredProblems, Tenant, make_tenant
 from tests.http.bad_wire import Range, credential
 from tests.http.published import OPERATIONS
+from tests.payments import BANK_ACCOUNT, CARD, charge, create, in_path
 
 from farthing.config import Settings
+from farthing.core import ids
 from farthing.core.fields import COUNTRIES
 from farthing.core.ids import UUID_PATTERN, new_id
 from farthing.core.operation import Operation
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _ID: Final = re.compile(f"[a-z_]+/{UUID_PATTERN}")
 _OF_EACH: Final = 5
+# Nearly as much as one payment can be, so that what is drawn can be paid more often than not.
+_MUCH: Final = "9" * 17
 _BY_ADDRESS: Final = {(one.method, one.path): one for one in OPERATIONS}
 
 
@@ -35,6 +39,8 @@ class Sandbox:
     settings: Settings
     # By noun, the identifiers of objects that are there.
     real: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # Who pays: accounts with money and what belongs to their owner, which no case is aimed at.
+    purse: dict[str, str] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     _app: "ASGIApp | None" = None
     _tenant: Tenant | None = None
@@ -71,11 +77,30 @@ class Sandbox:
         client = httpx2.AsyncClient(transport=transport, base_url="http://farthing.test")
         async with client:
             self._tenant = await make_tenant(service, client)
+            await self._fill_purse(service, self._tenant)
             shots = Range(app, service, self._tenant)
             for operation in OPERATIONS:
                 while operation.noun and len(self.real[operation.noun]) < _OF_EACH:
                     address = (await shots.fresh_target(operation)).address
                     self.real[operation.noun].append(_ID.search(address)[0])  # type: ignore[index]  # it has one
+
+    async def _fill_purse(self, service: Service, tenant: Tenant) -> None:
+        # A customer of its own, because what cases make is the tenant's, preferences included.
+        customer = await tenant.new_customer()
+        owner = {"ownerId": customer}
+        card = await create(tenant.call, "/v1/cards", {**owner, **CARD, "setAsPreferred": True})
+        bank = await create(tenant.call, "/v1/bank-accounts", {**owner, **BANK_ACCOUNT})
+        payer, payee = [await tenant.new_account(customer) for _ in range(2)]
+        for _ in range(9):
+            assert (await charge(service, tenant.call, payer, _MUCH))["stateId"] == "EFFECTED"
+        self.purse = {
+            "owner": customer,
+            "accountId": payer,
+            "fromAccountId": payer,
+            "toAccountId": payee,
+            "card": card["id"],
+            "bankAccount": bank["id"],
+        }
 
     def credential(self, case: "schemathesis.Case[Any]") -> str | None:
         """Return what opens the operation; whoever names a tenant is the operator."""
@@ -102,9 +127,12 @@ class Sandbox:
     def _in_path(self, case: "schemathesis.Case[Any]") -> str:
         """Return an identifier that was told before, or one that is there, or one that is not."""
         text, noun = unquote(str(case.path_parameters["id"])), operation_of(case).noun or ""
-        if text in self._told and text != self.tenant.customer:
-            return text
-        return f"{noun}/{new_id()}" if _chance(text) % 5 == 0 else self._one_of(noun, text)
+        spared = {self.tenant.customer, *self.purse.values()}
+        if text in self._told and text not in spared:
+            # Answers say transaction/<uuid>, and paths say tx/<uuid>.
+            return in_path(text)
+        missing = f"{ids.in_path(noun)}/{new_id()}"
+        return missing if _chance(text) % 5 == 0 else self._one_of(noun, text)
 
     def _in_body(self, body: dict[str, Any]) -> dict[str, Any]:
         changed = dict(body)
@@ -115,10 +143,20 @@ class Sandbox:
         if str(changed.get("ownerId")) in self.real["customer"]:
             # Other customers may have been moved to a state in which they can own nothing new.
             changed["ownerId"] = self.tenant.customer
+        self._pay(changed)
         # Every destination that is drawn is British.
         if (body.get("sortCode") or body.get("iban")) and str(body.get("countryISO")) in COUNTRIES:
             changed["countryISO"] = "GB"
         return changed
+
+    def _pay(self, body: dict[str, Any]) -> None:
+        """Let a payment be between accounts with money, by an instrument of its method."""
+        for name in body.keys() & {"accountId", "fromAccountId", "toAccountId"}:
+            if _ID.fullmatch(str(body[name])):
+                body[name] = self.purse[name]
+        named = str(body.get("paymentInstrumentId"))
+        if _ID.fullmatch(named):
+            body["paymentInstrumentId"] = self.purse.get(str(body.get("method")), named)
 
     def _one_of(self, noun: str, text: str) -> str:
         return self.real[noun][_chance(text) % _OF_EACH]

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -25,11 +25,17 @@ if TYPE_CHECKING:
     from tests.conftest import Database
 
 CHALLENGED, OURS = "4000002500003155", "4716293846150280"
+DISPUTED = next(card.number for card in MAGIC_CARDS if card.disputed)
 GOOD = [*(card.number for card in MAGIC_CARDS), OURS, "4929384756108", "4938475610293847561"]
 # A wrong check digit, a scheme that we do not take, and a CVV that could not be found by chance.
 BAD, LONG_CVV = ["4716293846150281", "378282246310005"], "98127364550"
 SECRETS = [*GOOD, *BAD, LONG_CVV]
 ENDS = ["ENABLED", "FAILED", "FAILED", "INACTIVE"]
+# Where a charge of each card comes to rest, by what its rail answers.
+RESTS = {"done": "EFFECTED", "refused": "FAILED", "unknown": "ERRORED", "challenge": "PROCESSING"}
+CHARGES = {card.number: card.charge for card in MAGIC_CARDS}
+# Amounts whose sums and differences have more than three digits, like no CVV.
+AMOUNT, PART = "100000", "40000"
 # Three digits are part of something everywhere. As a value of their own these are nowhere, unless
 # they were stored: no status, version or count is one of them.
 CVVS = [str(601 + 37 * n % 397) for n in range(397)]
@@ -89,6 +95,7 @@ class Scene:
         self.database, self._folder, self._stack = database, folder, stack
         self.port, self._cvvs = free_port(), cycle(CVVS)
         self.token, self.owner, self.heard = "", "", list[bytes]()
+        self.account, self.operator = "", ""
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
         log = self._folder / f"{command} {new_id()}.log"
@@ -137,6 +144,28 @@ class Scene:
         assert status == 201, card
         return dict(card)
 
+    def charge(self, card: dict[str, Any], **headers: str) -> tuple[int, Any]:
+        body = {"accountId": self.account, "amount": AMOUNT, "method": "card"}
+        body |= {"purpose": "PURCHASE", "paymentInstrumentId": card["id"]}
+        return self.tell("POST", "/v1/tx/inbound", body, **headers)
+
+    def move(self, tx: dict[str, Any], target: str, **more: Any) -> tuple[int, Any]:
+        by = {"X_Token": more.pop("by", self.token)}
+        return self.tell("PATCH", f"{path_of(tx)}/state", {"toStateId": target, **more}, **by)
+
+    def state(self, tx: dict[str, Any]) -> str:
+        return str(self.tell("GET", path_of(tx))[1]["stateId"])
+
+    def rest(self, tx: dict[str, Any]) -> dict[str, Any]:
+        """Wait until the rail has answered, and return the transaction as it is then."""
+
+        def rests() -> bool:
+            now = self.tell("GET", path_of(tx))[1]
+            return bool(now["requirements"]) or now["stateId"] not in {"ACCEPTED", "PROCESSING"}
+
+        eventually(rests)
+        return dict(self.tell("GET", f"{path_of(tx)}?include=accounts,entries,transitions")[1])
+
     def places(self) -> dict[str, bytes]:
         """Return everything that was said, logged and stored."""
         command = [str(binary("pg_dump")), f"--dbname={self.database.admin_url}"]
@@ -148,6 +177,10 @@ class Scene:
             assert b"COPY " + table in dump
         texts = b"\n".join(one for one in kept if one.isascii())
         return {"dump": dump, "bytes": texts, "answers": b"\n".join(self.heard), **logs}
+
+
+def path_of(tx: dict[str, Any]) -> str:
+    return f"/v1/tx/tx/{tx['id'].partition('/')[2]}"
 
 
 def eventually(holds: Callable[[], bool]) -> None:
@@ -168,6 +201,107 @@ def create_cards(scene: Scene) -> None:
         assert scene.tell("POST", "/v1/cards", body, Idempotency_Key=key) == first
         other = scene.body(GOOD[0] if number == OURS else OURS)
         assert scene.tell("POST", "/v1/cards", other, Idempotency_Key=key)[0] == 422
+
+
+def answer(scene: Scene, asked: dict[str, Any], decision: str) -> None:
+    """Answer as the cardholder, if anything is asked."""
+    if "threeDSecure" in asked["requirements"]:
+        link = urlsplit(asked["requirements"]["threeDSecure"]).path
+        assert scene.tell("GET", link)[0] == 200
+        assert scene.tell("POST", link, f"decision={decision}".encode())[0] == 200
+
+
+def charge_cards(scene: Scene) -> None:
+    """Charge every card, for one use and for many, and repeat it; then refund what was paid."""
+    for number, storage in product(GOOD, ("CARD_ON_FILE", "ONE_TIME_USE")):
+        card = scene.new_card(number, storageType=storage)
+        answer(scene, card, "approve")
+        key = {"Idempotency_Key": f"key-{new_id()}"}
+        first = scene.charge(card, **key)
+        assert scene.charge(card, **key) == first
+        if card["stateId"] == "FAILED":
+            assert (first[0], first[1]["code"]) == (409, "instrument_not_usable")
+            continue
+        assert first[0] == 201, first
+        tx = scene.rest(first[1])
+        assert tx["stateId"] == RESTS[CHARGES.get(number, "done")]
+        if tx["stateId"] == "EFFECTED":
+            refund(scene, tx)
+        decision = "approve" if storage == "CARD_ON_FILE" else "decline"
+        answer(scene, tx, decision)
+        if tx["requirements"]:
+            ended = scene.rest(tx)["stateId"]
+            assert ended == {"approve": "EFFECTED", "decline": "FAILED"}[decision]
+    listed = "/v1/tx?limit=100&include=accounts,entries,transitions"
+    assert scene.tell("GET", listed)[0] == 200
+
+
+def refund(scene: Scene, tx: dict[str, Any]) -> None:
+    """Give a part back, and too much."""
+    part = {"options": {"adjustment": {"adjustmentAmount": PART}}}
+    assert scene.move(tx, "ADJUSTED", **part)[0] == 200
+    more = {"options": {"adjustment": {"adjustmentAmount": AMOUNT + "0"}}}
+    assert scene.move(tx, "ADJUSTED", **more)[0] == 409
+
+
+def refuse_payments(scene: Scene, number: str) -> None:
+    """Send the number where a payment or a move does not take it."""
+    spaced, dashed = grouped(number, " "), grouped(number, "-")
+    body: dict[str, Any] = {"accountId": scene.account, "amount": AMOUNT, "method": "card"}
+    body |= {"purpose": "PURCHASE"}
+    wrong: list[dict[str, Any]] = [
+        *({name: one} for name in ("accountId", "method", "purpose") for one in (number, spaced)),
+        *({"paymentInstrumentId": one} for one in (number, f"card/{number}", int(number))),
+        *({name: "x"} for name in (number, spaced, dashed, "cardNumber", "cvv")),
+        *({"annotations": {name: 5}} for name in (number, spaced, dashed)),
+        {"amount": int(number), "description": spaced, "groupId": number, "tags": [number]},
+        {"cardNumber": number, "cvv": LONG_CVV},
+        {"targetStateId": number, "description": number},
+    ]
+    for one, way in product(wrong, ("inbound", "outbound", "internal")):
+        key = {"Idempotency_Key": f"key-{new_id()}"}
+        assert scene.tell("POST", f"/v1/tx/{way}", {**body, **one}, **key)[0] == 422
+    tx = scene.tell("POST", "/v1/tx/inbound", {**body, "method": "bankAccount"})[1]
+    moves: list[dict[str, Any]] = [
+        {"toStateId": number},
+        {"toStateId": "CANCELLED", "fromStateId": number},
+        {"toStateId": "CANCELLED", number: "x"},
+        {"toStateId": "CANCELLED", "options": {number: spaced}},
+        {"toStateId": "CANCELLED", "options": {"amount": int(number)}},
+        {"toStateId": "ADJUSTED", "options": {"adjustment": {dashed: number}}},
+    ]
+    for move, query in product(moves, ("", "?dryRun=true", f"?dryRun={number}")):
+        assert scene.tell("PATCH", f"{path_of(tx)}/state{query}", move)[0] == 422
+    for one in (number, quote(spaced), dashed):
+        for target in (f"/v1/tx/{one}", f"/v1/tx/tx/{one}", f"/v1/tx?groupId={one * 9}"):
+            assert scene.tell("GET", target)[0] >= 400
+
+
+async def fail_to_pay(scene: Scene) -> None:
+    """Let the database refuse the order, and then let the rail break when it is to charge."""
+    refuse = "ALTER TABLE {} ADD CONSTRAINT refused CHECK (false) NOT VALID"
+    await scene.database.execute(refuse.format("orders"))
+    assert scene.charge(scene.new_card(OURS))[0] == 500
+    await scene.database.execute("ALTER TABLE orders DROP CONSTRAINT refused")
+    await scene.database.execute(refuse.format("sandbox_orders"))
+    status, tx = scene.charge(scene.new_card(OURS))
+    assert status == 201
+    assert scene.rest(tx)["stateId"] == "ERRORED"
+    await scene.database.execute("ALTER TABLE sandbox_orders DROP CONSTRAINT refused")
+    assert scene.move(tx, "PROCESSING")[0] == 200
+    eventually(lambda: scene.state(tx) == "EFFECTED")
+
+
+async def argue(scene: Scene) -> None:
+    """Let cardholders dispute what they paid; one loses, one wins, and one gets a part."""
+    charged = [scene.rest(scene.charge(scene.new_card(DISPUTED))[1]) for _ in range(3)]
+    await scene.database.execute("UPDATE sandbox_news SET due_at = now() WHERE NOT heard")
+    eventually(lambda: {scene.state(tx) for tx in charged} == {"DISPUTED"})
+    won, lost, partly = charged
+    by = {"fromStateId": "CHARGEBACK", "by": scene.operator}
+    assert scene.move(won, "EFFECTED", **by)[0] == 200
+    assert scene.move(lost, "ADJUSTED", **by)[0] == 200
+    assert scene.move(partly, "ADJUSTED", options={"amount": PART}, **by)[0] == 200
 
 
 def refuse_bodies(scene: Scene, number: str) -> None:
@@ -238,6 +372,7 @@ def crash(scene: Scene, service: subprocess.Popen[bytes]) -> None:
         with suppress(OSError):
             while True:
                 made.append(scene.new_card(OURS))
+                scene.charge(made[-1])
 
     writers = [threading.Thread(target=write) for _ in range(4)]
     for one in writers:
@@ -278,17 +413,28 @@ async def test_no_number_and_no_cvv_is_ever_said_logged_or_kept(
         path = f"/v1/customers/{tenant['tenantId']}/tokens"
         scene.token, scene.owner = tenant["apiKey"], tenant["tenantId"]
         scene.token = scene.tell("POST", path)[1]["accessToken"]
+        scene.operator = json.loads(run(fresh, "operator-key").stdout)["operatorKey"]
+        opened = {"ownerId": scene.owner, "currencyISO": "GBP"}
+        scene.account = scene.tell("POST", "/v1/accounts", opened)[1]["id"]
         create_cards(scene)
+        charge_cards(scene)
         for number in (OURS, CHALLENGED):
             refuse_bodies(scene, number)
             refuse_addresses(scene, number)
+            refuse_payments(scene, number)
             garble(scene, number)
         await fail_inside(scene)
+        await fail_to_pay(scene)
         crash(scene, service)
         await let_time_pass(scene)
+        await argue(scene)
         for target in ("/v1/cards?limit=100", "/v1/customers", "/v1/status", "/metrics"):
             assert scene.tell("GET", target)[0] == 200
-        assert search(scene.places()) == []
+        places = scene.places()
+        assert search(places) == []
+        for table in (b"transactions", b"orders", b"entries", b"sandbox_orders", b"sandbox_news"):
+            assert b"COPY farthing." + table in places["dump"]
+        assert b"rail_failed" in b"".join(places.values())
         # The search would have found something, had there been something.
         await fresh.execute("UPDATE customers SET name = $1", grouped(OURS, " "))
         await fresh.execute("UPDATE idempotency SET body = $1", f'["{CVVS[1]}"]'.encode())
