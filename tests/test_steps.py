@@ -28,6 +28,9 @@ from farthing.resources.accounts.model import Account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
+from farthing.resources.cards.vault import NUMBERS
+from farthing.resources.customers.model import Standing
+from farthing.resources.customers.store import STANDINGS
 from farthing.resources.orders.model import OrderRow
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.payments.model import new_transaction
@@ -88,7 +91,9 @@ class Situation:
     def draft(self, principal: Principal | None = None) -> Draft:
         """Return a draft that has all rows of the transaction, as if they were locked."""
         rows: Rows = {(TRANSACTIONS, self.tx.id): self.tx}
-        locked: set[RowKey] = {(ACCOUNTS, PAYER), (ACCOUNTS, PAYEE)}
+        locked: set[RowKey] = {(ACCOUNTS, PAYER), (ACCOUNTS, PAYEE), (NUMBERS, CARD)}
+        for owner in (SENDER, RECEIVER):
+            rows[STANDINGS, owner] = Standing(TENANT, owner, 1, 1, 1, None, None, active=True)
         for side, is_outside in ((PAYER, self.flow == "INBOUND"), (PAYEE, self.flow == "OUTBOUND")):
             rows[BALANCES, side] = _balance(self.tx, side, is_outside=is_outside)
             if not is_outside:

@@ -8,11 +8,7 @@ import msgspec
 from farthing.core import ids
 from farthing.core.actors import Actor, Principal
 from farthing.core.clock import say_time
-from farthing.core.errors import (
-    Problem,
-    TransitionNotAllowed,
-    Unavailable,
-)
+from farthing.core.errors import Problem, TransitionNotAllowed, Unavailable
 from farthing.core.ids import new_id
 from farthing.core.machine import Holds, Transition
 from farthing.core.money import say_amount
@@ -231,12 +227,11 @@ def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Ho
         return one.target not in FINAL or _is_vouched_for(one.target, actor)
 
     if not goes_on(step):
+        others = MACHINE.allowed(tx.state_id, actor, lambda one: holds(one) and goes_on(one))
         raise TransitionNotAllowed(
             "The rail has it and did not recall it. Wait for the outcome, which comes by itself.",
             currentStateId=tx.state_id,
-            allowedStateIds=MACHINE.allowed(
-                tx.state_id, actor, lambda one: holds(one) and goes_on(one)
-            ),
+            allowedStateIds=others,
         )
 
 
@@ -280,10 +275,7 @@ def _refusal(
 
 
 async def _recall(call: Call[Any]) -> UUID | None:
-    """Stop the order of a transaction that is to end, and return it if the rail did.
-
-    Nothing is stopped for a step that the machine does not have; why not, the commit says.
-    """
+    """Stop the order of a transaction that is to end, and return it if the rail did."""
     body, actor = call.body, call.principal.actor
     if body.to_state_id not in FINAL or _is_vouched_for(body.to_state_id, actor):
         return None
@@ -291,6 +283,7 @@ async def _recall(call: Call[Any]) -> UUID | None:
     objects.refuse_unresolved(model.NOUN, tx)
     step = MACHINE.find(tx.state_id, body.to_state_id, actor)
     if step is None or model.meant(body.from_state_id) not in {None, tx.state_id}:
+        # Why not, the commit says.
         return None
     _refuse_stranger(tx, step, call.principal)
     order = None
