@@ -145,7 +145,12 @@ async def test_a_fault_of_the_code_in_one_command_leaves_its_neighbours_whole(
 
 @pytest.mark.parametrize(
     "change",
-    [{"state_id": "NO SUCH STATE"}, {"name": object()}, {"name": "zero \x00"}, {"tenant_id": UUID(int=9)}],
+    [
+        {"state_id": "NO SUCH STATE"},
+        {"name": object()},
+        {"name": "zero \x00"},
+        {"tenant_id": UUID(int=9)},
+    ],
     ids=["a constraint", "a value that cannot be written", "a character", "a foreign key"],
 )
 async def test_a_poison_command_fails_alone(
