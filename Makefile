@@ -45,6 +45,7 @@ examples: $(INSTALLED) ## Record the examples of the documentation anew from rea
 
 bench: $(INSTALLED) ## Measure the service beside pgbench on the same machine
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench --connections
 
 clean: ## Remove what was installed
 	rm -rf $(VENV)

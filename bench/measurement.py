@@ -15,6 +15,8 @@ class Measurement(Struct, frozen=True, kw_only=True):
     p99: float
     operations: int
     errors: int = 0
+    # Of a load whose requests belong together by twos: how many came to their end.
+    pairs: int = 0
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -26,6 +28,8 @@ class Result(Struct, frozen=True, kw_only=True):
     p99: float
     errors: int
     ratios: list[float]
+    # Per second, like the rate.
+    pairs: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -47,6 +51,19 @@ class Trial(Struct, frozen=True):
         return self.measured.rate / reference if reference else 0.0
 
 
+class Point(Struct, frozen=True):
+    """One scenario and the reference, each with the same number of connections."""
+
+    connections: int
+    measured: Measurement
+    reference: Measurement
+
+    @property
+    def ratio(self) -> float:
+        """How many times the reference's rate this is; zero when the reference did nothing."""
+        return self.measured.rate / self.reference.rate if self.reference.rate else 0.0
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """Return the smallest value that at least this share of all values does not exceed."""
     if not values:
@@ -63,6 +80,7 @@ def summarise(name: str, runs: Sequence[Measurement], ratios: Sequence[float]) -
         p99=max(run.p99 for run in runs),
         errors=sum(run.errors for run in runs),
         ratios=list(ratios),
+        pairs=fmean(run.rate * run.pairs / max(1, run.operations) for run in runs),
     )
 
 

@@ -5,15 +5,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import matplotlib as mpl
-from bench.measurement import Result
-from bench.session import Point
+from bench.measurement import Point, Result
 from matplotlib import pyplot as plt
 
 mpl.use("Agg")
 
 _OURS: Final = "#2a6f97"
 _REFERENCE: Final = "#9aa5b1"
-_TAIL: Final = "#c8553d"
 # The label covers the line at 1.0 where they meet, so that its digits stay readable.
 _COVER: Final = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
@@ -50,20 +48,25 @@ def _label(axes: Any, row: int, result: Result) -> None:
 
 
 def draw_sweep(name: str, points: Sequence[Point], file: Path) -> None:
-    """Draw rate and times over the number of connections."""
+    """Draw rate and times over the number of connections, beside the reference's."""
     figure, (above, below) = plt.subplots(2, 1, figsize=(9, 7), sharex=True, layout="constrained")
     numbers = [point.connections for point in points]
-    above.plot(numbers, [point.measured.rate for point in points], "o-", color=_OURS)
-    below.plot(numbers, [point.measured.p50 for point in points], "o-", color=_OURS, label="p50")
-    below.plot(numbers, [point.measured.p99 for point in points], "o-", color=_TAIL, label="p99")
-    above.set(title=name, ylabel="per second", ylim=(0, None))
+    lines = (
+        (name, _OURS, [point.measured for point in points]),
+        ("pgbench TPC-B", _REFERENCE, [point.reference for point in points]),
+    )
+    for label, colour, runs in lines:
+        above.plot(numbers, [run.rate for run in runs], "o-", color=colour, label=label)
+        below.plot(numbers, [run.p50 for run in runs], "o--", color=colour, label=f"{label}, p50")
+        below.plot(numbers, [run.p99 for run in runs], "o-", color=colour, label=f"{label}, p99")
+    above.set(ylabel="per second", ylim=(0, None))
     below.set(xlabel="connections", ylabel="milliseconds", yscale="log")
     below.set_xscale("log", base=2)
     below.set_xticks(numbers, [str(number) for number in numbers])
-    below.legend()
     below.yaxis.set_major_formatter("{x:g}")
-    above.grid(alpha=0.3)
-    below.grid(alpha=0.3)
+    for axes in (above, below):
+        axes.legend()
+        axes.grid(alpha=0.3)
     _save(figure, file)
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 import msgspec
+from bench.growth import Growth
 from bench.load import Load
-from bench.measurement import Measurement, Result, any_errors
+from bench.measurement import Measurement, Point, Result, any_errors
 from msgspec import Struct
 from rich.table import Table
 
@@ -33,12 +35,17 @@ def cells(result: Result) -> tuple[str, ...]:
     """Return one line of the table."""
     return (
         result.name,
-        f"{result.rate:,.0f}",
+        say_rate(result),
         f"{result.p50:.1f}",
         f"{result.p99:.1f}",
         str(result.errors),
         say_ratio(result),
     )
+
+
+def say_rate(result: Result) -> str:
+    """Write the rate of requests, and that of the pairs that they make."""
+    return f"{result.rate:,.0f}" + (f" ({result.pairs:,.0f} pairs)" if result.pairs else "")
 
 
 def say_ratio(result: Result) -> str:
@@ -90,27 +97,59 @@ def write_json(value: object, file: Path) -> None:
 
 
 def of_sizes(
-    few: int, beside_few: Sequence[Measurement], many: int, beside_many: Sequence[Measurement]
+    growth: Growth, beside_few: Sequence[Measurement], beside_many: Sequence[Measurement]
 ) -> str:
     """Return what the size of the tables does to the cost of an operation, in Markdown."""
-    rates = [sum(one.rate for one in some) / len(some) for some in (beside_few, beside_many)]
+    runs = {growth.few: beside_few, growth.many: beside_many}
+    rates = [fmean(one.rate for one in some) for some in runs.values()]
     return "\n".join(
         [
-            "# Creating cards beside few and beside many",
+            f"# {growth.scenario.name}, beside few and beside many",
             "",
-            "| cards there already | per second | p50 ms | p99 ms |",
+            f"| {growth.noun} there already | per second | p50 ms | p99 ms |",
             "| ---: | ---: | ---: | ---: |",
             *(
-                f"| {size:,} | {rate:,.0f} | {some[0].p50:.1f} | {max(m.p99 for m in some):.1f} |"
-                for size, rate, some in zip(
-                    (few, many), rates, (beside_few, beside_many), strict=True
-                )
+                f"| {size:,} | {rate:,.0f} | {fmean(m.p50 for m in some):.1f} | "
+                f"{max(m.p99 for m in some):.1f} |"
+                for (size, some), rate in zip(runs.items(), rates, strict=True)
             ),
             "",
-            f"One card costs {rates[0] / rates[1]:.2f} times as much beside the many.",
+            f"One request costs {rates[0] / rates[1]:.2f} times as much beside the many.",
             "",
         ]
     )
+
+
+def of_sweep(name: str, points: Sequence[Point], picture: str) -> str:
+    """Return rate and times over the number of connections, in Markdown."""
+    heads = ("connections", *("per second", "p50 ms", "p99 ms", "errors") * 2, "ratio to TPC-B")
+    rows = (
+        (
+            str(one.connections),
+            *_figures(one.measured),
+            *_figures(one.reference),
+            f"{one.ratio:.2f}",
+        )
+        for one in points
+    )
+    return "\n".join(
+        [
+            f"# {name}, by the number of connections",
+            "",
+            "First our figures, then those of pgbench's TPC-B with as many clients, right before.",
+            "",
+            f"| {' | '.join(heads)} |",
+            f"|{' ---: |' * len(heads)}",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            "",
+            f"![Rate and times over the number of connections]({picture})",
+            "",
+        ]
+    )
+
+
+def _figures(one: Measurement) -> tuple[str, ...]:
+    return f"{one.rate:,.0f}", f"{one.p50:.1f}", f"{one.p99:.1f}", str(one.errors)
 
 
 def of_memory(requests: int, begin: float, end: float, peak: float) -> str:

@@ -5,11 +5,11 @@ from contextlib import ExitStack
 from typing import Final, Self
 
 from bench import pgbench
+from bench.growth import Growth
 from bench.load import Load
-from bench.measurement import Measurement, Result, Trial, summarise, summarise_trials
+from bench.measurement import Measurement, Point, Result, Trial, summarise, summarise_trials
 from bench.scenarios import Scenario
 from bench.stage import REFERENCE, Stage
-from msgspec import Struct
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -29,13 +29,6 @@ _COLUMNS: Final = (
     TimeElapsedColumn(),
     TextColumn("{task.description}"),
 )
-
-
-class Point(Struct, frozen=True):
-    """The rate and times of one scenario at one number of connections."""
-
-    connections: int
-    measured: Measurement
 
 
 class Session:
@@ -72,11 +65,11 @@ class Session:
 
     def compare(self, scenarios: Sequence[Scenario], rounds: int) -> list[Result]:
         """Measure each scenario between two runs of the reference, round by round."""
-        references = [self._measure_reference()]
+        references = [self._measure_reference(self._load)]
         trials: dict[str, list[Trial]] = {scenario.name: [] for scenario in scenarios}
         for scenario in [one for _ in range(rounds) for one in scenarios]:
             measured = self._measure(scenario, self._load)
-            references.append(self._measure_reference())
+            references.append(self._measure_reference(self._load))
             trials[scenario.name].append(Trial(references[-2], measured, references[-1]))
         return [
             summarise(REFERENCE_NAME, references, [1.0]),
@@ -88,9 +81,18 @@ class Session:
         return self._measure(scenario, self._load)
 
     def sweep(self, scenario: Scenario, connections: Sequence[int]) -> list[Point]:
-        """Measure one scenario with more and more connections."""
-        loads = [Load(self._load.seconds, number) for number in connections]
-        return [Point(load.connections, self._measure(scenario, load)) for load in loads]
+        """Measure the reference and one scenario with more and more connections."""
+        points = []
+        for load in [Load(self._load.seconds, number) for number in connections]:
+            reference = self._measure_reference(load)
+            points.append(Point(load.connections, self._measure(scenario, load), reference))
+        return points
+
+    def fill(self, growth: Growth, many: int) -> None:
+        """Add so many of the objects beside which a scenario is measured."""
+        self._say(f"adding {many:,} {growth.noun}")
+        self._stage.fill(growth.statements, many)
+        self._advance()
 
     def verify(self) -> None:
         """Let `farthing verify` recompute everything: a fast ledger must still be a right one."""
@@ -103,10 +105,11 @@ class Session:
         self._say(name)
         return self._note(name, scenario.measure(self._stage, load))
 
-    def _measure_reference(self) -> Measurement:
-        self._say(REFERENCE_NAME)
+    def _measure_reference(self, load: Load) -> Measurement:
+        name = f"{REFERENCE_NAME}, {load.connections} clients"
+        self._say(name)
         url = self._stage.server.url(REFERENCE)
-        return self._note(REFERENCE_NAME, pgbench.measure(url, self._load, self._stage.folder))
+        return self._note(name, pgbench.measure(url, load, self._stage.folder))
 
     def _note(self, name: str, measured: Measurement) -> Measurement:
         self._progress.console.print(

@@ -19,8 +19,9 @@ from uuid import UUID
 
 import asyncpg
 import psutil
-from bench import fill, people
+from bench import fill, ledger, money, people
 from bench.load import BenchError
+from bench.server import RoomyServer
 
 from farthing.catalog import MACHINES
 from farthing.db.committer import Committer
@@ -62,21 +63,39 @@ class Stage:
         return self.folder / "accounts"
 
     @property
+    def samples(self) -> Path:
+        """The file to which a service with a sampler writes."""
+        return self.folder / "samples"
+
+    @property
     def log(self) -> Path:
         """What the service says."""
         return self.folder / "serve.log"
 
-    def count(self, table: str) -> int:
-        """Count the rows of a table."""
-        return asyncio.run(_count(self.server.admin_url("farthing"), table))
+    def count(self, rows: str) -> int:
+        """Count the rows of a table, or those of them that a condition after its name names."""
+        return asyncio.run(_count(self.server.admin_url("farthing"), rows))
 
     def memory(self) -> float:
         """Return what the service holds in memory, in MiB."""
         return psutil.Process(self.service_id).memory_info().rss / 2**20
 
-    def fill_cards(self, many: int) -> None:
-        """Add so many cards, so that the tables are large."""
-        asyncio.run(fill.fill_cards(self.server.admin_url("farthing"), self.tenant_id, many))
+    def fill(self, statements: tuple[str, ...], many: int) -> None:
+        """Add so many objects, so that the tables are large."""
+        url = self.server.admin_url("farthing")
+        asyncio.run(fill.fill(url, self.tenant_id, statements, many))
+
+    def fund(self) -> None:
+        """Give every account plenty of money."""
+        accounts = ledger.listed(self.accounts)
+        asyncio.run(money.fund(self.server.url(), self.tenant_id, accounts))
+
+    def make_payments(self) -> Path:
+        """Make a new payment from every account, and return the file that lists them."""
+        accounts, file = ledger.listed(self.accounts), self.folder / "payments"
+        made = asyncio.run(money.make_payments(self.server.url(), self.tenant_id, accounts))
+        file.write_text("\n".join(made), "ascii")
+        return file
 
     def run(self, *arguments: str) -> str:
         """Run one of our Python modules to its end, and return what it printed."""
@@ -93,18 +112,23 @@ class Stage:
 
 
 @contextmanager
-def set_up() -> Iterator[Stage]:
-    """Start everything in a temporary folder; stop and remove it at the end, however that comes."""
+def set_up(*, roomy: bool = False, sampled: bool = False) -> Iterator[Stage]:
+    """Start everything in a temporary folder; stop and remove it at the end, however that comes.
+
+    A roomy database takes more clients, and a sampled service can say what it is at.
+    """
+    server_class = RoomyServer if roomy else EmbeddedServer
     with (
         tempfile.TemporaryDirectory(prefix="farthing-bench-") as name,
-        EmbeddedServer(Path(name) / "postgres") as server,
+        server_class(Path(name) / "postgres") as server,
     ):
         folder, port = Path(name), _free_port()
         tenant_id, key = asyncio.run(_prepare(server))
-        environment = _environment(server, port)
+        environment = _environment(server, port, folder)
+        program = "bench.sampled" if sampled else "farthing"
         with (
-            _running("serve", environment, folder) as service,
-            _running("worker", environment, folder),
+            _running(program, "serve", environment, folder) as service,
+            _running("farthing", "worker", environment, folder),
         ):
             _wait_until_ready(port, service, folder / "serve.log")
             base_url = f"http://{_HOST}:{port}"
@@ -114,10 +138,11 @@ def set_up() -> Iterator[Stage]:
             )
             stage.customers.write_text("\n".join(crowd.customers), "ascii")
             stage.accounts.write_text("\n".join(crowd.accounts), "ascii")
+            stage.fund()
             yield stage
 
 
-def _environment(server: EmbeddedServer, port: int) -> dict[str, str]:
+def _environment(server: EmbeddedServer, port: int, folder: Path) -> dict[str, str]:
     """Return the settings of the service: the defaults, whatever the caller has set."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("FARTHING_")}
     return inherited | {
@@ -125,6 +150,7 @@ def _environment(server: EmbeddedServer, port: int) -> dict[str, str]:
         "FARTHING_MASTER_KEY": secrets.token_hex(32),
         "FARTHING_PORT": str(port),
         "FARTHING_LOG_LEVEL": "warning",
+        "BENCH_SAMPLES": str(folder / "samples"),
     }
 
 
@@ -142,10 +168,10 @@ async def _prepare(server: EmbeddedServer) -> tuple[UUID, str]:
     return tenant_id, key
 
 
-async def _count(url: str, table: str) -> int:
+async def _count(url: str, rows: str) -> int:
     connection = await asyncpg.connect(url)
     try:
-        return int(await connection.fetchval(f"SELECT count(*) FROM farthing.{table}"))  # noqa: S608 - our own names.
+        return int(await connection.fetchval(f"SELECT count(*) FROM farthing.{rows}"))  # noqa: S608 - our own names.
     finally:
         await connection.close()
 
@@ -156,11 +182,13 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _running(verb: str, environment: Mapping[str, str], folder: Path) -> Iterator[Process]:
+def _running(
+    program: str, verb: str, environment: Mapping[str, str], folder: Path
+) -> Iterator[Process]:
     """Run a part of the service beside us, out of the reach of a terminal's Ctrl-C."""
     with (folder / f"{verb}.log").open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "farthing", verb],
+            [sys.executable, "-m", program, verb],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -3,15 +3,19 @@
 import io
 import sys
 from pathlib import Path
+from string import Template
+from uuid import UUID
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import pgbench, report, wrk
+from bench import ledger, pgbench, plot, profiling, report, sampled, wrk
+from bench.growth import GROWTHS, Growth
 from bench.load import BenchError, Load
 from bench.measurement import (
     Measurement,
+    Point,
     Result,
     Trial,
     any_errors,
@@ -19,6 +23,8 @@ from bench.measurement import (
     summarise,
     summarise_trials,
 )
+from bench.modes import Plan
+from bench.scenarios import SCENARIOS, counted
 from rich.console import Console
 
 PGBENCH_REPORT = """\
@@ -129,3 +135,99 @@ def test_table_for_people(results: list[Result]) -> None:
 def test_report_of_a_run_with_errors_says_so() -> None:
     bad = summarise("accounts", [run(1000, errors=1)], [1.0])
     assert "This run failed" in report.for_people(report.make(Load(8), 1, {}, [bad]), "latest.png")
+
+
+def test_pairs_are_told_beside_the_requests() -> None:
+    escrow = summarise("escrow", [counted(run(1000), [510, 490])], [1.0])
+    assert escrow.pairs == 490
+    assert report.say_rate(escrow) == "1,000 (490 pairs)"
+
+
+@pytest.mark.parametrize(
+    ("made", "errors", "pairs"),
+    [([], 2, 0), ([1000], 2, 0), ([990], 10, 0), ([1064], 2, 0), ([500, 480], 20, 480)],
+)
+def test_an_answer_without_its_row_is_an_error(made: list[int], errors: int, pairs: int) -> None:
+    found = counted(run(1000, errors=2), made)
+    assert (found.errors, found.pairs) == (errors, pairs)
+
+
+def test_money_goes_round() -> None:
+    first, second, third = (UUID(int=number) for number in range(3))
+    assert ledger.ring([first, second, third]) == [
+        (first, second),
+        (second, third),
+        (third, first),
+    ]
+
+
+def test_scenarios_are_chosen_by_a_part_of_their_name() -> None:
+    names = [one.name for one in Plan("quick", Load(3), 1, "Transfers", {}).chosen()]
+    assert names == [
+        "Internal transfers over HTTP, 1,000 accounts",
+        "Internal transfers over HTTP, one hot account",
+    ]
+    with pytest.raises(BenchError, match="Escrow held and released"):
+        Plan("quick", Load(3), 1, "nonsense", {}).chosen()
+
+
+def test_every_name_is_told_once() -> None:
+    assert len({one.name for one in SCENARIOS}) == len(SCENARIOS)
+
+
+def test_report_of_sizes_tells_the_cost() -> None:
+    growth = GROWTHS[1]
+    text = report.of_sizes(growth, [run(1000, p99=20), run(1200, p99=30)], [run(1000)])
+    assert text.startswith("# Internal transfers over HTTP, 1,000 accounts, beside few")
+    assert "| 10,000 | 1,100 | 1.0 | 30.0 |" in text
+    assert "| 1,000,000 | 1,000 | 1.0 | 2.0 |" in text
+    assert "costs 1.10 times as much" in text
+
+
+@pytest.mark.parametrize("growth", GROWTHS, ids=lambda one: one.noun)
+def test_statements_that_fill_name_nothing_unknown(growth: Growth) -> None:
+    for sql in growth.statements:
+        assert "$" not in Template(sql).substitute(tenant="t", many=1)
+
+
+@pytest.fixture
+def points() -> list[Point]:
+    return [Point(1, run(400), run(200)), Point(64, run(1500, p99=40), run(1000, errors=1))]
+
+
+def test_report_of_a_sweep(points: list[Point]) -> None:
+    text = report.of_sweep("Transfers", points, "connections.png")
+    assert "| 1 | 400 | 1.0 | 2.0 | 0 | 200 | 1.0 | 2.0 | 0 | 2.00 |" in text
+    assert "| 64 | 1,500 | 1.0 | 40.0 | 0 | 1,000 | 1.0 | 2.0 | 1 | 1.50 |" in text
+    assert Point(1, run(1), run(0)).ratio == 0.0
+
+
+def test_sweep_is_drawn(points: list[Point], tmp_path: Path) -> None:
+    plot.draw_sweep("Transfers", points, tmp_path / "sweep.png")
+    assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
+
+
+STACKS: list[profiling.Stack] = [
+    (3, ["farthing/db/batch.py:Batch.run", "asyncio/runners.py:Runner.run"]),
+    (1, ["uuid.py:UUID.__str__", "farthing/db/batch.py:Batch.run"]),
+]
+
+
+def test_shares_of_functions() -> None:
+    assert ("farthing/db/batch.py:Batch.run", 0.75, 1.0) in profiling.shares(STACKS)
+    assert ("asyncio/runners.py:Runner.run", 0.0, 0.75) in profiling.shares(STACKS)
+    assert profiling.packages(STACKS)[0] == ("farthing/db", 0.75)
+
+
+def test_profile_tells_processor_time_for_each_request() -> None:
+    found = profiling.Profile(run(1000), {"PostgreSQL": 0.5}, STACKS)
+    text = profiling.for_people("Transfers", found)
+    assert "| PostgreSQL | 0.500 |" in text
+    assert "| `uuid.py:UUID.__str__` | 25.0% | 25.0% |" in text
+
+
+def test_samples_name_functions_from_their_package_on(tmp_path: Path) -> None:
+    assert sampled.name(report.make.__code__).endswith("bench/report.py:make")
+    sampler = sampled.Sampler(tmp_path / "samples")
+    sampler.end()
+    assert profiling.read(tmp_path / "samples") == []

@@ -23,10 +23,18 @@ function farthing.next()
   return count
 end
 
--- One request with a key of its own.
-function farthing.post(path, body)
+local function write(method, path, body)
   headers["Idempotency-Key"] = run .. "-" .. count
-  return wrk.format("POST", path, headers, body)
+  return wrk.format(method, path, headers, body)
+end
+
+-- One request with a key of its own, and so is the next.
+function farthing.post(path, body)
+  return write("POST", path, body)
+end
+
+function farthing.patch(path, body)
+  return write("PATCH", path, body)
 end
 
 -- One request that only reads.

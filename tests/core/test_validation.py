@@ -12,6 +12,10 @@ from farthing.core.errors import Fault, ValidationFailed
 from farthing.core.fields import Address, Amount, Annotations, CurrencyISO, Tags
 from farthing.core.validation import parse, point
 from farthing.core.wire import Request
+from farthing.resources.payments.api import CreateInternal
+from farthing.resources.transactions.api import MoveTransaction
+
+UUID_OF_SOMEBODY = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
 
 
 class Body(Request, frozen=True, kw_only=True):
@@ -110,3 +114,77 @@ def test_a_value_is_never_repeated() -> None:
         parse(Body, {"amount": "4242424242424242 ", "currency": "SECRET"})
     assert "4242" not in str(caught.value.body("id"))
     assert "SECRET" not in str(caught.value.body("id"))
+
+
+PIECES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 10**20),
+    st.sampled_from(
+        [
+            "PENDING",
+            "ADJUSTED",
+            "DISPUTED",
+            "1000",
+            "0",
+            "01",
+            f"account/{UUID_OF_SOMEBODY}",
+            "account/1",
+            "TRANSFER",
+            "EFFECTED",
+            "x" * 141,
+            "",
+        ]
+    ),
+)
+VALUES = st.recursive(
+    PIECES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                [
+                    "fromAccountId",
+                    "toAccountId",
+                    "amount",
+                    "purpose",
+                    "tags",
+                    "annotations",
+                    "toStateId",
+                    "fromStateId",
+                    "options",
+                    "adjustment",
+                    "adjustmentAmount",
+                    "description",
+                    "nobody",
+                ]
+            ),
+            inner,
+            max_size=7,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+def told(schema: type[msgspec.Struct], value: Any, *, is_plain: bool) -> Any:
+    try:
+        return parse(schema, value, is_plain=is_plain)
+    except ValidationFailed as failed:
+        return failed.faults
+
+
+@given(VALUES)
+def test_the_quick_way_finds_what_the_thorough_way_finds(value: Any) -> None:
+    for schema in (CreateInternal, MoveTransaction):
+        quick, thorough = (told(schema, value, is_plain=plain) for plain in (True, False))
+        assert quick == thorough
+    right = {
+        "fromAccountId": f"account/{UUID_OF_SOMEBODY}",
+        "toAccountId": f"account/{UUID_OF_SOMEBODY}",
+        "amount": "5",
+        "purpose": "TRANSFER",
+    }
+    wrong = {**right, **(value if isinstance(value, dict) else {"tags": value})}
+    answers = [told(CreateInternal, wrong, is_plain=plain) for plain in (True, False)]
+    assert answers[0] == answers[1]

@@ -145,8 +145,13 @@ async def test_a_fault_of_the_code_in_one_command_leaves_its_neighbours_whole(
 
 @pytest.mark.parametrize(
     "change",
-    [{"state_id": "NO SUCH STATE"}, {"name": 7}, {"name": "zero \x00"}, {"tenant_id": UUID(int=9)}],
-    ids=["a constraint", "a type that the driver refuses", "a character", "a foreign key"],
+    [
+        {"state_id": "NO SUCH STATE"},
+        {"name": object()},
+        {"name": "zero \x00"},
+        {"tenant_id": UUID(int=9)},
+    ],
+    ids=["a constraint", "a value that cannot be written", "a character", "a foreign key"],
 )
 async def test_a_poison_command_fails_alone(
     committer: Committer, pool: Pool, tenant_id: UUID, change: dict[str, Any]
@@ -230,7 +235,7 @@ async def waiting_backend(blocker: PlainConnection) -> int:
     """Wait until somebody waits for the lock, and return the process number."""
     sql = """
     SELECT pid FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND query LIKE 'COPY%' AND datname = current_database()
+    WHERE wait_event_type = 'Lock' AND query LIKE 'WITH w1%' AND datname = current_database()
     """
     while True:
         # The view is frozen within a transaction unless told otherwise.

@@ -32,16 +32,28 @@ _UNFIT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LONG_DIGITS: Final = re.compile(r"\d(?:[^A-Za-z0-9]?\d){5,}")
 
 
-def parse(schema: type[S], value: object, now: datetime | None = None) -> S:
+def parse(
+    schema: type[S], value: object, now: datetime | None = None, *, is_plain: bool = False
+) -> S:
     """Build the typed object, or raise all the faults of the value.
 
     A schema whose fields depend on each other, or on the time, has a static method `crossed`,
     which gets the fields that were given, None for those that are wrong in themselves, and yields
-    a fault for whatever does not fit together.
+    a fault for whatever does not fit together. A value is plain if no string in it can have a
+    character that is not printable ASCII.
     """
+    crossed = getattr(schema, "crossed", None)
+    if is_plain and _is_simple(schema):
+        try:
+            found = msgspec.convert(value, schema)
+        except msgspec.ValidationError:
+            # What is wrong, and where, is worked out below.
+            pass
+        else:
+            if crossed is None or not list(crossed(value, now or system_clock())):
+                return found
     faults: list[Fault] = []
     cleaned = _check_of(schema)(value, "", faults)
-    crossed = getattr(schema, "crossed", None)
     if crossed is not None and isinstance(cleaned, dict):
         wrong = {fault.pointer.split("/")[1] for fault in faults}
         sound = {name: None if name in wrong else one for name, one in cleaned.items()}
@@ -49,6 +61,30 @@ def parse(schema: type[S], value: object, now: datetime | None = None) -> S:
     if faults:
         raise ValidationFailed(faults[:MOST_FAULTS])
     return msgspec.convert(cleaned, schema)
+
+
+@functools.cache
+def _is_simple(schema: type[Struct]) -> bool:
+    """Tell whether msgspec alone can say that a plain value is right."""
+    waiting, known = [shape.type_info(schema)], set[type]()
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, shape.Metadata):
+            if {"rule", "one_of"} & (kind.extra or {}).keys():
+                return False
+            waiting.append(kind.type)
+        elif isinstance(kind, shape.DateTimeType):
+            return False
+        elif isinstance(kind, shape.StructType) and kind.cls not in known:
+            known.add(kind.cls)
+            waiting += [one.type for one in kind.fields]
+        elif isinstance(kind, shape.UnionType):
+            waiting += kind.types
+        elif isinstance(kind, shape.ListType):
+            waiting.append(kind.item_type)
+        elif isinstance(kind, shape.DictType):
+            waiting += [kind.key_type, kind.value_type]
+    return True
 
 
 def point(pointer: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """One batch: lock, decide in memory, write everything at once."""
 
+import functools
 import os
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -198,19 +199,33 @@ class Batch:
             self._appended[table] += rows
 
     async def _write(self) -> None:
-        updates: defaultdict[Table[Any], list[Any]] = defaultdict(list)
-        inserts = self._appended
-        for (table, row_id), row in self._changed.items():
-            (inserts if (table, row_id) in self._added else updates)[table].append(row)
         for table in {key[0] for key in self._removed}:
             await self._act_as(table.role)
             ids = [row_id for owner, row_id in self._removed if owner is table]
             await self._connection.execute(table.delete_sql, self._tenant_id, ids)
-        # The foreign keys look at once, so what they refer to is written first.
-        for growing in sorted(inserts, key=lambda one: -one.rank):
-            await self._copy(growing, inserts[growing])
-        for table, rows in updates.items():
-            await self._update(table, rows)
+        updates: defaultdict[Table[Any], list[Any]] = defaultdict(list)
+        inserts = self._appended
+        for (table, row_id), row in self._changed.items():
+            (inserts if (table, row_id) in self._added else updates)[table].append(row)
+        # The role that is taken already comes first.
+        roles = {table.role for table in (*inserts, *updates)}
+        for role in sorted(roles, key=lambda one: one != self._role):
+            await self._act_as(role)
+            await self._write_as(role, inserts, updates)
+
+    async def _write_as(self, role: str, inserts: Any, updates: Any) -> None:
+        """Write everything that a role may write in one statement; its parts are documents."""
+        added = [table for table in inserts if table.role == role]
+        changed = [table for table in updates if table.role == role]
+        documents = [msgspec.json.encode(inserts[table]) for table in added]
+        for table in changed:
+            seen = [self._versions[table, row.id] for row in updates[table]]
+            documents.append(msgspec.json.encode(table.with_versions(updates[table], seen)))
+        statement = _statement(tuple(added), tuple(changed))
+        counts = await self._connection.fetchrow(statement, *documents)
+        for table, count in zip(changed, counts or (), strict=True):
+            if count != len(updates[table]):
+                raise StaleRow(f"{count} instead of {len(updates[table])} rows of {table.name}")
 
     async def _act_as(self, role: str) -> None:
         """Take the role that a table asks for; the end of the transaction takes it back."""
@@ -218,21 +233,15 @@ class Batch:
             await self._connection.execute(f"SET LOCAL ROLE {role}")
             self._role = role
 
-    async def _copy(self, table: AppendTable[Any], rows: list[Any]) -> None:
-        await self._act_as(table.role)
-        await self._connection.copy_records_to_table(
-            table.name.rpartition(".")[2],
-            schema_name=table.schema,
-            columns=table.columns,
-            records=[table.record(row) for row in rows],
-        )
 
-    async def _update(self, table: Table[Any], rows: list[Any]) -> None:
-        await self._act_as(table.role)
-        seen = [self._versions[table, row.id] for row in rows]
-        status = await self._connection.execute(table.update_sql, table.document(rows, seen))
-        if status != f"UPDATE {len(rows)}":
-            raise StaleRow(f"{status} instead of {len(rows)} rows of {table.name}")
+@functools.cache
+def _statement(added: tuple[AppendTable[Any], ...], changed: tuple[Table[Any], ...]) -> str:
+    """Say in one statement what a batch adds and changes; its foreign keys look at its end."""
+    parts = [table.insert_sql for table in added] + [table.update_sql for table in changed]
+    named = [f"w{n} AS ({part.format(f'${n}::json')})" for n, part in enumerate(parts, 1)]
+    first = len(added) + 1
+    counts = [f"(SELECT count(*) FROM w{n})" for n in range(first, first + len(changed))]
+    return f"WITH {', '.join(named)} SELECT {', '.join(counts)}"
 
 
 def _replay(key: IdempotencyKey, record: asyncpg.Record) -> Outcome:

@@ -74,6 +74,10 @@ async def _teach_json(connection: Any) -> None:
         encoder=lambda value: b"\x01" + msgspec.json.encode(value),
         decoder=_read_document,
     )
+    # Documents are sent as they are written.
+    await connection.set_type_codec(
+        "json", schema="pg_catalog", format="binary", encoder=bytes, decoder=bytes
+    )
 
 
 async def open_pool(url: str, size: int = 8) -> Pool:

@@ -1,7 +1,6 @@
 """Tables: which row lives where, and the SQL that follows from it."""
 
 import functools
-import operator
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -35,11 +34,6 @@ _SQL_TYPES: Final[dict[Any, str]] = {
 }
 
 
-# JSON has no bytes, which are written in base 64.
-_SENT_AS: Final = {"bytea": "text"}
-_READ_BACK: Final = {"bytea": "decode(u.{}, 'base64')"}
-
-
 def _sql_type(annotation: Any) -> str:
     if isinstance(annotation, types.UnionType):
         annotation = next(one for one in typing.get_args(annotation) if one is not types.NoneType)
@@ -70,9 +64,28 @@ class AppendTable(Generic[R]):
         return self.row.__struct_fields__
 
     @functools.cached_property
-    def record(self) -> Callable[[R], tuple[Any, ...]]:
-        """Turns a row into what COPY takes."""
-        return operator.attrgetter(*self.columns)
+    def insert_sql(self) -> str:
+        """Add the rows of a document, whose place in the statement is left open."""
+        read = [self._read_back(name) for name in self.columns]
+        return (
+            f"INSERT INTO {self.name} ({', '.join(self.columns)}) "
+            f"SELECT {', '.join(read)} FROM {self._document()}"
+        )
+
+    @functools.cached_property
+    def _sql_types(self) -> dict[str, str]:
+        hints = typing.get_type_hints(self.row)
+        return {column: _sql_type(hints[column]) for column in self.columns}
+
+    def _document(self, *more: str) -> str:
+        kinds = self._sql_types.items()
+        sent = [f"{name} {'text' if kind == 'bytea' else kind}" for name, kind in kinds]
+        return f"json_to_recordset({{}}) AS u ({', '.join([*sent, *more])})"
+
+    def _read_back(self, name: str) -> str:
+        # JSON has no bytes, which travel in base 64.
+        is_bytes = self._sql_types[name] == "bytea"
+        return f"decode(u.{name}, 'base64')" if is_bytes else f"u.{name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,33 +123,21 @@ class Table(AppendTable[V], Generic[V]):
     def update_sql(self) -> str:
         """Change many rows at once, each only if it still has the version that was locked.
 
-        They travel as one document, which costs much less than an array for each column.
+        The place of the document in the statement is left open.
         """
-        kinds = {**self._sql_types, "seen": "bigint"}
-        sent = [f"{name} {_SENT_AS.get(kind, kind)}" for name, kind in kinds.items()]
-        changed = [
-            f"{name} = {_READ_BACK.get(kinds[name], 'u.{}').format(name)}"
-            for name in self.columns
-            if name not in {"tenant_id", "id"}
-        ]
+        changed = [name for name in self.columns if name not in {"tenant_id", "id"}]
+        values = ", ".join(f"{name} = {self._read_back(name)}" for name in changed)
         return (
-            f"UPDATE {self.name} AS t SET {', '.join(changed)} "
-            f"FROM json_to_recordset($1::json) AS u ({', '.join(sent)}) "
-            "WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.version = u.seen"
+            f"UPDATE {self.name} AS t SET {values} FROM {self._document('seen bigint')} "
+            "WHERE t.tenant_id = u.tenant_id AND t.id = u.id AND t.version = u.seen RETURNING 1"
         )
 
-    @functools.cached_property
-    def _sql_types(self) -> dict[str, str]:
-        hints = typing.get_type_hints(self.row)
-        return {column: _sql_type(hints[column]) for column in self.columns}
-
-    def document(self, rows: Sequence[V], seen: Sequence[int]) -> str:
+    def with_versions(self, rows: Sequence[V], seen: Sequence[int]) -> list[dict[str, Any]]:
         """Return rows, each with the version that was seen, as the update takes them."""
-        shown = [
+        return [
             {**msgspec.structs.asdict(row), "seen": version}
             for row, version in zip(rows, seen, strict=True)
         ]
-        return msgspec.json.encode(shown).decode()
 
     def read(self, record: Any) -> V:
         """Make the row of a record whose columns stand in order."""

@@ -1,6 +1,7 @@
 """Reading a request: its body, its query, its key, each checked before anything happens."""
 
 import functools
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, cast
@@ -32,6 +33,7 @@ MOST_KEY: Final = 255
 MOST_DIGITS: Final = 9
 
 _ANNOTATION: Final = "annotation."
+_ODD: Final = re.compile(rb"[\\\x7f]")
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
@@ -70,7 +72,9 @@ def parse_body(
     if media_type != "application/json":
         raise UnsupportedMediaType("Send the body with Content-Type: application/json.")
     value = read_json(body)
-    return value, validation.parse(operation.body, value, now)
+    # What has no escapes in it says what it shows.
+    is_plain = body.isascii() and not _ODD.search(body)
+    return value, validation.parse(operation.body, value, now, is_plain=is_plain)
 
 
 class _NoQuery(Request, frozen=True):

@@ -7,6 +7,7 @@ they are random, a plain one is as good as a slow one.
 
 import base64
 import binascii
+import functools
 import hashlib
 import secrets
 from datetime import datetime
@@ -78,6 +79,7 @@ def mint(kind: CredentialKind, environment: str, tenant_id: UUID) -> Presented:
     return Presented(kind, environment, tenant_id, secrets.token_bytes(SECRET_BYTES))
 
 
+@functools.lru_cache(maxsize=4096)
 def read(text: str) -> Presented | None:
     """Read a credential; None for anything that does not have the form of one."""
     name, _, rest = text.partition("_")

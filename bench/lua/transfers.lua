@@ -1,0 +1,7 @@
+-- Moves money between any two of the accounts.
+local money = require("money")
+
+function request()
+  local payer, payee = money.pair()
+  return money.transfer(payer, payee, "EFFECTED")
+end
