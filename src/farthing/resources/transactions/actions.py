@@ -73,7 +73,7 @@ def needs_of(transaction_id: UUID) -> list[Need]:
     def follow(tx: Transaction) -> list[Need]:
         sides = (tx.from_account_id, tx.to_account_id)
         needs = [Need(table, side) for table in (ACCOUNTS, BALANCES) for side in sides]
-        if tx.order_id is not None:
+        if tx.order_id is not None and not tx.is_brought:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
             needs += objects.needs_of(CARDS, tx.instrument_id)
@@ -144,7 +144,7 @@ def resume(
 
 def order_of(draft: Draft, tx: Transaction) -> OrderRow | None:
     """Return the order by which a rail does its part, if it has one."""
-    return None if tx.order_id is None else draft.find(ORDERS, tx.order_id)
+    return None if tx.order_id is None or tx.is_brought else draft.find(ORDERS, tx.order_id)
 
 
 def _next_state(draft: Draft, tx: Transaction) -> str | None:

@@ -85,6 +85,7 @@ class Transaction(ObjectRow, frozen=True):
     settled: bool
     adjusted: int
     disputed: int
+    # The order by which a rail does its part, or the arrival that a payer's bank has brought.
     order_id: UUID | None
     expires_at: datetime | None
 
@@ -105,6 +106,11 @@ class Transaction(ObjectRow, frozen=True):
         """The card or bank account by which the outside takes part."""
         noun = "card" if self.method == "card" else "bank_account"
         return None if self.instrument_id is None else ids.say(noun, self.instrument_id)
+
+    @property
+    def is_brought(self) -> bool:
+        """Tell whether the payer's bank alone brings the money, with no order of ours."""
+        return self.flow == "INBOUND" and self.method == "bankAccount"
 
     @property
     def left(self) -> int:
@@ -266,9 +272,8 @@ def was_not_adjusted(_: datetime, tx: Transaction) -> None:
 
 
 def needs_order(tx: Transaction) -> bool:
-    """Tell whether a rail must be told; a transfer to us is brought by the payer's bank alone."""
-    waits = tx.flow == "INBOUND" and tx.method == "bankAccount"
-    return not (tx.flow == "INTERNAL" or tx.settled or waits)
+    """Tell whether a rail must be told."""
+    return not (tx.flow == "INTERNAL" or tx.settled or tx.is_brought)
 
 
 MACHINE: Final = Machine(
