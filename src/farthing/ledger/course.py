@@ -23,6 +23,8 @@ class Course(Struct, frozen=True):
     payee: UUID
     amount: int
     where: str
+    # The outside has paid it out, whatever the books say of it.
+    is_paid: bool = False
 
 
 def reserve(course: Course) -> Progress:
@@ -44,7 +46,7 @@ def complete(course: Course) -> Progress:
     """Complete the payment, from wherever its money is."""
     payer, payee, amount = course.payer, course.payee, course.amount
     ways = {
-        "nowhere": effects.move(payer, payee, amount),
+        "nowhere": (effects.follow if course.is_paid else effects.move)(payer, payee, amount),
         "reserved": effects.effect(payer, payee, amount),
         "withheld": effects.let_go(payee, amount),
     }

@@ -92,7 +92,7 @@ def _changed(balance: Balance, leg: Leg, posting: Posting) -> Balance:
 
 def _overdraws(older: Balance, newer: Balance) -> bool:
     """Tell whether available falls below zero; what raises it again is always welcome."""
-    return newer.place == "platform" and newer.available < min(0, older.available)
+    return newer.place != "outside" and newer.available < min(0, older.available)
 
 
 def _entry(

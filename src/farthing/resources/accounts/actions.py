@@ -14,6 +14,7 @@ from farthing.db.calls import Call
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES, Balance, Place
+from farthing.resources.accounts import model
 from farthing.resources.accounts.model import NOUN, Account, Labels, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.customers.actions import owner_of, require_active
@@ -79,6 +80,7 @@ def move(call: Call[Any]) -> Command:
     moving = objects.moving(call, ACCOUNTS)
 
     def decide(draft: Draft) -> Struct | None:
+        model.refuse_to_end_suspense(draft.require(ACCOUNTS, call.id), call.body.to_state_id)
         answer = moving.decide(draft)
         account = draft.require(ACCOUNTS, call.id)
         if account.state_id == "CLOSED":
@@ -98,7 +100,6 @@ def account_of(draft: Draft, account_id: UUID, pointer: str) -> Account:
     if account is None or not draft.principal.sees(account.owner_id):
         raise ValidationFailed([Fault(pointer, "unknown_account", "There is no such account.")])
     refuse_inactive(draft, account_id)
-    require_active(draft, account.owner_id)
     return account
 
 
@@ -106,9 +107,18 @@ def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
     """Let no money move through an account that is not in use; the outside always is."""
     for account_id in account_ids:
         account = draft.find(ACCOUNTS, account_id)
-        if account is not None and account.state_id != "ENABLED":
+        if account is None:
+            continue
+        if account.state_id != "ENABLED":
             name = ids.say(NOUN, account.id)
             raise AccountNotActive(f"{name} is {account.state_id}, not ENABLED.")
+        require_active(draft, account.owner_id)
+
+
+def is_closed(draft: Draft, account_id: UUID) -> bool:
+    """Tell whether an account is closed, so that nobody could take money out of it again."""
+    account = draft.find(ACCOUNTS, account_id)
+    return account is not None and account.state_id == "CLOSED"
 
 
 def needs_of_side(account_id: UUID) -> list[Need]:

@@ -111,6 +111,8 @@ async def create_outbound(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         account = account_of(draft, account_id, "/accountId")
+        if _is_suspense(account):
+            raise Forbidden("Money in suspense is assigned by an internal transaction.")
         _require_destination(draft, instrument_id, account)
         return _start(
             draft,
@@ -150,9 +152,12 @@ def _refuse_pair(draft: Draft, payer: Account, payee: Account) -> None:
     if payer.currency != payee.currency:
         detail = f"Must be in the currency of fromAccountId, which is {payer.currency}."
         raise _fault("toAccountId", "currency_mismatch", detail)
-    in_suspense = payer.id == suspense_account(draft.tenant_id, payer.currency)
-    if in_suspense and draft.principal.actor is not Actor.OPERATOR:
+    if _is_suspense(payer) and draft.principal.actor is not Actor.OPERATOR:
         raise Forbidden("Money in suspense is assigned by the operator.")
+
+
+def _is_suspense(account: Account) -> bool:
+    return account.id == suspense_account(account.tenant_id, account.currency)
 
 
 async def _side(call: Call[Any], account_id: UUID) -> Side:

@@ -14,13 +14,12 @@ from farthing.db.draft import Draft
 from farthing.ledger import effects
 from farthing.ledger.postings import post
 from farthing.rails.base import Outcome
+from farthing.resources.accounts.actions import is_closed
 from farthing.resources.arrivals.actions import into_suspense, needs_of_suspense
 from farthing.resources.bank_accounts.model import BankAccount
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
-from farthing.resources.cards.actions import erase_used
 from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
-from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.challenges.actions import open_challenge
 from farthing.resources.challenges.model import Link
 from farthing.resources.orders import actions as orders
@@ -28,7 +27,13 @@ from farthing.resources.orders.model import OrderRow, Status
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.settlements.model import said
 from farthing.resources.transactions import model
-from farthing.resources.transactions.actions import needs_of, order_of, resume, take
+from farthing.resources.transactions.actions import (
+    erase_number,
+    needs_of,
+    order_of,
+    resume,
+    take,
+)
 from farthing.resources.transactions.model import FINAL, MACHINE, UNDER_WAY, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -82,11 +87,12 @@ def record(order: OrderRow, outcome: Outcome, rail: str, asked: Asked) -> Comman
             return
         if outcome.status in {"done", "refused"}:
             orders.rest(draft, found, outcome.status, outcome.reason)
-            _erase_number(draft, tx, found)
+            if found.kind == "charge":
+                erase_number(draft, tx)
             end = _end_refund if found.kind == "refund" else _end_payment
             end(draft, tx, found, outcome, rail)
         elif found.kind == "refund":
-            orders.put_off(draft, found, _still(outcome), outcome.reason)
+            orders.put_off(draft, found, _still(found, outcome), outcome.reason)
         elif tx.state_id not in FINAL:
             _wait(draft, tx, outcome, asked)
 
@@ -107,7 +113,7 @@ def resolve(transaction_id: UUID, *, approved: bool, reason: str) -> Command:
             free = msgspec.structs.replace(tx, requirements={})
             return draft.change(TRANSACTIONS, tx, free, "updated", reason)
         orders.rest(draft, order, "refused", reason)
-        _erase_number(draft, tx, order)
+        erase_number(draft, tx)
         return model.view(resume(draft, tx, reason, requirements={}))
 
     return Command(decide, needs=_needs_of(transaction_id))
@@ -119,9 +125,9 @@ def open_dispute(transaction_id: UUID, amount: int | None, reason: str) -> Comma
     def decide(draft: Draft) -> Struct:
         tx = draft.require(TRANSACTIONS, transaction_id)
         MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
-        disputed = tx.left if amount is None else amount
-        if not 0 < disputed <= tx.left:
-            raise AmountExceedsRemaining(f"The dispute is over {disputed}, and {tx.left} is left.")
+        disputed = tx.left if amount is None else min(amount, tx.left)
+        if disputed <= 0:
+            raise AmountExceedsRemaining("Nothing is left that could be disputed.")
         return model.view(take(draft, tx, "DISPUTED", amount=disputed, reason=reason))
 
     return Command(decide, needs=needs_of(transaction_id))
@@ -172,7 +178,7 @@ def _end_refund(
     if outcome.status == "done":
         draft.change(TRANSACTIONS, tx, tx, "refunded")
         return
-    if tx.state_id in FINAL:
+    if tx.state_id in FINAL or is_closed(draft, tx.to_account_id):
         _into_suspense(draft, tx, order, rail, "refusedRefundOf")
         return
     post(draft, effects.restore(tx.from_account_id, tx.to_account_id, order.amount), tx.id)
@@ -199,13 +205,16 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
         new = msgspec.structs.replace(tx, requirements=wanted)
         draft.change(TRANSACTIONS, tx, new, "updated")
         return
-    orders.put_off(draft, order, _still(outcome), outcome.reason)
+    orders.put_off(draft, order, _still(order, outcome), outcome.reason)
     if outcome.status != "pending" and tx.state_id in UNDER_WAY:
         take(draft, tx, "ERRORED", reason=said(outcome))
 
 
-def _still(outcome: Outcome) -> Status:
-    return "pending" if outcome.status == "pending" else "unknown"
+def _still(order: OrderRow, outcome: Outcome) -> Status:
+    """Return how an order stands; what a cardholder approved stays so until the rail knows."""
+    if outcome.status == "pending":
+        return "pending"
+    return "approved" if order.status == "approved" else "unknown"
 
 
 def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, why: str) -> None:
@@ -221,13 +230,6 @@ def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, wh
     )
 
 
-def _erase_number(draft: Draft, tx: Transaction, order: OrderRow) -> None:
-    if order.kind == "charge" and tx.instrument_id is not None:
-        card = draft.find(CARDS, tx.instrument_id)
-        if card is not None:
-            erase_used(draft, card)
-
-
 def _both(draft: Draft, order: OrderRow) -> tuple[Transaction, OrderRow]:
     tx, found = draft.find(TRANSACTIONS, order.transaction_id), draft.find(ORDERS, order.id)
     if tx is None or found is None:
@@ -240,12 +242,10 @@ def _needs(order: OrderRow) -> list[Need]:
 
 
 def _needs_of(transaction_id: UUID) -> list[Need]:
-    """Name a transaction with all that belongs to it, its instrument included."""
+    """Name a transaction with all that belongs to it, its bank account included."""
 
     def follow(tx: Transaction) -> list[Need]:
-        if tx.instrument_id is None:
-            return []
-        tables = (NUMBERS, CARDS) if tx.method == "card" else (BANK_ACCOUNTS,)
-        return [Need(table, tx.instrument_id) for table in tables]
+        key = None if tx.method == "card" else tx.instrument_id
+        return [] if key is None else [Need(BANK_ACCOUNTS, key)]
 
     return [*needs_of(transaction_id), Need(TRANSACTIONS, transaction_id, follow)]

@@ -120,7 +120,13 @@ class Transaction(ObjectRow, frozen=True):
     @property
     def course(self) -> Course:
         """The payment as the books see it."""
-        return Course(self.from_account_id, self.to_account_id, self.amount, self.money)
+        sides, is_paid = (self.from_account_id, self.to_account_id), self.has_left
+        return Course(*sides, self.amount, self.money, is_paid)
+
+    @property
+    def has_left(self) -> bool:
+        """Tell whether the money has left the platform."""
+        return self.flow == "OUTBOUND" and self.settled
 
 
 class Adjustment(View, frozen=True, kw_only=True):
@@ -261,7 +267,7 @@ def outside_is_done(_: datetime, tx: Transaction) -> None:
 
 def has_not_left(_: datetime, tx: Transaction) -> None:
     """Require that the money has not left the platform."""
-    if tx.flow == "OUTBOUND" and tx.settled:
+    if tx.has_left:
         raise TransitionNotAllowed("The bank has the money already; it cannot be taken back.")
 
 
