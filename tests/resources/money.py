@@ -115,6 +115,8 @@ class World:
     async def call(
         self, method: str, path: str, body: object = None, **more: Any
     ) -> httpx2.Response:
+        if more.get("token") == self.tenant.operator:
+            more["X_Tenant"] = self.tenant.customer
         return await self.tenant.call(method, path, body, **more)
 
     async def made(self, path: str, body: object, **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
-from farthing.core.errors import AccountNotActive, Fault, ValidationFailed
+from farthing.core.errors import AccountNotActive, Fault, OwnerNotActive, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -113,6 +113,15 @@ def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
             name = ids.say(NOUN, account.id)
             raise AccountNotActive(f"{name} is {account.state_id}, not ENABLED.")
         require_active(draft, account.owner_id)
+
+
+def in_use(draft: Draft, account_id: UUID) -> bool:
+    """Tell whether an account and its owner are enabled."""
+    try:
+        refuse_inactive(draft, account_id)
+    except (AccountNotActive, OwnerNotActive):
+        return False
+    return True
 
 
 def is_closed(draft: Draft, account_id: UUID) -> bool:

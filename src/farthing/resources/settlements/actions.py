@@ -153,7 +153,8 @@ def expire(transaction_id: UUID) -> Command:
     def decide(draft: Draft) -> Struct | None:
         tx = draft.require(TRANSACTIONS, transaction_id)
         is_late = tx.expires_at is not None and tx.expires_at <= draft.now
-        if tx.state_id != MACHINE.initial or tx.settled or not is_late:
+        waits = MACHINE.find(tx.state_id, "FAILED", Actor.PLATFORM) is not None
+        if not waits or tx.settled or not is_late:
             return None
         return model.view(take(draft, tx, "FAILED", reason="No transfer came in time."))
 

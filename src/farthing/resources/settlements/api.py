@@ -81,15 +81,14 @@ class Teller:
 
     async def hear_news(self) -> None:
         """Write down what a rail tells by itself, and acknowledge it afterwards."""
+        unwritten: set[UUID] = set()
         for news in await self._rail.news():
-            try:
-                heard = await self._hear(news)
-            except Problem as problem:
-                # Not ours to lose: it is told again.
-                log.warning("news_not_written", news=str(news.id), code=problem.code)
-                continue
-            if heard:
+            about = news.id if isinstance(news, Arrival) else news.order_id
+            # What is told of one order is written in the order in which it was told.
+            if about not in unwritten and await self._hear_quietly(news):
                 await self._rail.heard(news)
+            else:
+                unwritten.add(about)
 
     async def idle(self) -> None:
         """Wait until everything that was noticed has been seen to."""
@@ -151,11 +150,19 @@ class Teller:
         approved = order.status == "approved"
         return await self._rail.charge(order.instruction, details, approved=approved)
 
+    async def _hear_quietly(self, news: News) -> bool:
+        try:
+            return await self._hear(news)
+        except Problem as problem:
+            # Not ours to lose: it is told again.
+            log.warning("news_not_written", news=str(news.id), code=problem.code)
+            return False
+
     async def _hear(self, news: News) -> bool:
         """Write news down, and tell whether it is; a dispute waits until the payment is known."""
         if isinstance(news, Arrival):
-            await self._submit(news.tenant_id, await receive(self._pool, self._rail.name, news))
-            return True
+            command = await receive(self._pool, self._rail.name, news)
+            return await self._submit(news.tenant_id, command)
         found = await find_transaction_of(self._pool, news.tenant_id, news.order_id)
         if found is None:
             log.error("news_of_an_unknown_order", order=str(news.order_id))
@@ -177,8 +184,11 @@ class Teller:
 
     async def _submit(
         self, tenant_id: UUID, command: Command, key: IdempotencyKey | None = None
-    ) -> None:
+    ) -> bool:
+        """Commit, and tell whether the command was not refused."""
         platform = Principal(tenant_id, Grant.PLATFORM)
         answer = await self._committer.submit(Context(platform, f"rail-{new_id()}", key), command)
         if answer.status >= 400:  # noqa: PLR2004 - HTTP's own line
             log.warning("refused", answer=answer.body.decode())
+            return False
+        return True
