@@ -34,7 +34,7 @@ from farthing.resources.settlements.actions import (
 )
 from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER
 from farthing.resources.settlements.store import find_transaction_of
-from farthing.resources.transactions.model import UNPAID
+from farthing.resources.transactions.model import IN_HAND, UNPAID
 
 # Rails are no callers of the API.
 OPERATIONS: Final[tuple[Operation, ...]] = ()
@@ -82,13 +82,16 @@ class Teller:
     async def hear_news(self) -> None:
         """Write down what a rail tells by itself, and acknowledge it afterwards."""
         unwritten: set[UUID] = set()
-        for news in await self._rail.news():
-            about = news.id if isinstance(news, Arrival) else news.order_id
-            # What is told of one order is written in the order in which it was told.
-            if about not in unwritten and await self._hear_quietly(news):
-                await self._rail.heard(news)
-            else:
-                unwritten.add(about)
+        try:
+            for news in await self._rail.news():
+                about = news.id if isinstance(news, Arrival) else news.order_id
+                # What is told of one order is written in the order in which it was told.
+                if about not in unwritten and await self._hear_quietly(news):
+                    await self._rail.heard(news)
+                else:
+                    unwritten.add(about)
+        except RailAway:
+            log.warning("rail_away")
 
     async def idle(self) -> None:
         """Wait until everything that was noticed has been seen to."""
@@ -125,7 +128,8 @@ class Teller:
         order = claimed.order
         if order.attempts > 1 and order.status != "approved":
             outcome = await self._rail.ask(order.instruction)
-            if outcome.status != "unheard":
+            may_go_on = order.kind == "refund" or claimed.tx.state_id in IN_HAND
+            if outcome.status != "unheard" or not may_go_on:
                 return outcome
         return await self._send(claimed)
 

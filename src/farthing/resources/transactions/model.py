@@ -48,6 +48,8 @@ FINAL: Final = frozenset({"CANCELLED", "FAILED"})
 UNDER_WAY: Final = frozenset({"ACCEPTED", "PROCESSING"})
 # Whatever went astray is carried out again before it can end.
 DETOURS: Final = {"ERRORED": "PROCESSING"}
+# In these a rail may be told to go on; in all others somebody keeps it waiting.
+IN_HAND: Final = UNDER_WAY | frozenset(DETOURS)
 # In these a transfer from outside may still arrive.
 WAITING: Final = frozenset({"PENDING", "ACCEPTED", "PROCESSING", "HELD"})
 # Whether these are paid is not settled yet.
