@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 import pytest_asyncio
-from tests.resources.money import House, World, open_house, open_world
+from tests.resources.houses import House, open_house
+from tests.resources.money import World, open_world
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -1,35 +1,25 @@
-"""A small world for tests of money: one tenant, a clock set by hand, a rail that follows a script."""
+"""A small world for tests of money: one tenant in a house, and everything that one does there."""
 
 from collections.abc import Iterable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import httpx2
-from tests.conftest import OnlyDeclaredProblems, make_tenant
+from tests.conftest import make_tenant
+from tests.resources.houses import House
 from tests.resources.outside import ScriptedRail
 
-from farthing.catalog import CHECKS, MACHINES
-from farthing.core.clock import system_clock
 from farthing.core.ids import new_id
-from farthing.db.checks import run_checks
-from farthing.db.migrate import migrate
-from farthing.http.app import build
-from farthing.http.service import Service
 from farthing.ledger.balances import outside_account
-from farthing.rails.base import Arrival, Dispute, DisputeEnd, Rail
-from farthing.resources.cards.vault import Vault
+from farthing.rails.base import Arrival, Dispute, DisputeEnd
 from farthing.resources.orders.model import OrderRow
 from farthing.resources.orders.store import ORDERS
-from farthing.resources.settlements.api import Teller
 from farthing.worker.duties import duties
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.conftest import Database, Tenant
+    from tests.conftest import Tenant
 
 VISA = "4242424242424242"
 UK = {"accountNumber": "31926819", "sortCode": "108800"}
@@ -41,64 +31,18 @@ def uuid_of(identifier: str) -> UUID:
     return UUID(identifier.partition("/")[2])
 
 
-@dataclass
-class Clock:
-    """A clock that is set by hand."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        return self.now
+def problem(answer: httpx2.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
 
 
-@dataclass(frozen=True)
-class House:
-    """A service on a database of its own, with a scripted outside."""
-
-    service: Service
-    client: httpx2.AsyncClient
-    database: "Database"
-    rail: ScriptedRail
-    clock: Clock
-
-    @property
-    def teller(self) -> Teller:
-        found: Teller = self.service.parts[Teller]
-        return found
-
-    async def discrepancies(self) -> list[tuple[str, Any]]:
-        """Return what `farthing verify` would find."""
-        found = run_checks(self.database.admin_url, CHECKS, 5)
-        return [(one.check.sentence, one.discrepancies) async for one in found if one.discrepancies]
+def faults(answer: httpx2.Response) -> dict[str, str]:
+    assert answer.status_code == 422, answer.text
+    return {fault["pointer"]: fault["code"] for fault in answer.json()["errors"]}
 
 
-async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any) -> Service:
-    """Start a service whose rail is another than the sandbox's."""
-    service = await Service.start(database.settings(rail_seconds=1, **settings), clock)
-    vault = service.parts[Vault]
-    parts = (service.settings, service.pool, service.committer, vault, rail, clock)
-    return replace(service, parts={**service.parts, Rail: rail, Teller: Teller(*parts)})
-
-
-@asynccontextmanager
-async def open_client(service: Service) -> "AsyncIterator[httpx2.AsyncClient]":
-    """Open a client of a service that sees only declared problems."""
-    app = OnlyDeclaredProblems(build(service), service)
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://farthing.test") as client:
-        yield client
-
-
-@asynccontextmanager
-async def open_house(server: "Database") -> "AsyncIterator[House]":
-    """Open a house on a new database."""
-    database = await server.create()
-    await migrate(database.url, MACHINES)
-    rail, clock = ScriptedRail(), Clock(system_clock())
-    service = await start(database, rail, clock)
-    async with open_client(service) as client:
-        yield House(service, client, database, rail, clock)
-    await service.stop()
+def _headers(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take what is no field of a body but goes beside it."""
+    return {name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields}
 
 
 @dataclass
@@ -171,7 +115,9 @@ class World:
     # Payments.
 
     async def inbound(self, account: str, amount: object = 1000, **fields: Any) -> Answer:
-        headers = {name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields}
+        headers = {
+            name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields
+        }
         body = {
             "accountId": account,
             "amount": str(amount),
@@ -191,7 +137,9 @@ class World:
         return await self.tx(answer.json()["id"])
 
     async def outbound(self, account: str, amount: object = 1000, **fields: Any) -> Answer:
-        headers = {name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields}
+        headers = {
+            name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields
+        }
         body = {
             "accountId": account,
             "amount": str(amount),
@@ -210,8 +158,12 @@ class World:
         await self.idle()
         return await self.tx(answer.json()["id"])
 
-    async def internal(self, payer: str, payee: str, amount: object = 1000, **fields: Any) -> Answer:
-        headers = {name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields}
+    async def internal(
+        self, payer: str, payee: str, amount: object = 1000, **fields: Any
+    ) -> Answer:
+        headers = {
+            name: fields.pop(name) for name in ("token", "Idempotency_Key") if name in fields
+        }
         body = {
             "fromAccountId": payer,
             "toAccountId": payee,
@@ -311,7 +263,9 @@ class World:
         identifier = tx if isinstance(tx, str) else tx["id"]
         return f"/v1/tx/tx/{uuid_of(identifier)}"
 
-    async def tx(self, tx: "str | dict[str, Any]", include: str = "", **more: Any) -> dict[str, Any]:
+    async def tx(
+        self, tx: "str | dict[str, Any]", include: str = "", **more: Any
+    ) -> dict[str, Any]:
         query = f"?include={include}" if include else ""
         answer = await self.call("GET", f"{self.path(tx)}{query}", **more)
         assert answer.status_code == 200, answer.text
@@ -370,7 +324,7 @@ class World:
         """Return what the books say that the outside has paid in, less what it was paid."""
         key = outside_account(self.tenant.id, self.rail.name, currency)
         found = await self.house.database.fetch("SELECT complete FROM balances WHERE id = $1", key)
-        return -sum(one["complete"] for one in found)
+        return -sum(int(one["complete"]) for one in found)
 
     async def prove(self, currencies: Iterable[str] = ("GBP", "EUR")) -> None:
         """Require that the books are whole, and say of the outside what it says of itself."""

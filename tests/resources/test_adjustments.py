@@ -1,17 +1,9 @@
 """Refunds: partial and repeated, never beyond what is left, and through the rail for cards."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
-from tests.resources.money import World
+from tests.resources.money import World, problem
 from tests.resources.outside import is_lost, is_silent, says
-
-if TYPE_CHECKING:
-    import httpx2
-
-
-def problem(answer: "httpx2.Response") -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
 
 
 async def test_refunds_are_partial_and_repeated_up_to_what_is_left(world: World) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 import pytest_asyncio
-from tests.resources.money import World, uuid_of
+from tests.resources.money import World, problem, uuid_of
 from tests.resources.outside import is_lost, is_silent, says
 
 from farthing.http.app import build
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 APPROVE, DECLINE = {"decision": "approve"}, {"decision": "decline"}
-
-
-def problem(answer: httpx2.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
 
 
 @pytest_asyncio.fixture

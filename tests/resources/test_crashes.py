@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.resources.money import World, start
+from tests.resources.houses import start
+from tests.resources.money import World
 from tests.resources.outside import Died, Stall, kills
 
 from farthing.http.service import Service

@@ -1,21 +1,13 @@
 """Disputes: opened by the rail, set aside, won or lost, and never paid twice."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
-from tests.resources.money import World
+from tests.resources.money import World, problem
 from tests.resources.outside import says
 
 from farthing.core.ids import new_id
 from farthing.rails.base import Dispute, DisputeEnd
-
-if TYPE_CHECKING:
-    import httpx2
-
-
-def problem(answer: "httpx2.Response") -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
 
 
 def lost(amount: object) -> dict[str, dict[str, str]]:
@@ -100,9 +92,7 @@ async def test_one_that_is_lost_in_part_frees_the_rest(world: World) -> None:
 
 async def test_the_operator_decides_a_dispute_as_the_table_says(world: World) -> None:
     account, boss = await world.account(), world.tenant.operator
-    won, part, whole = [
-        await world.disputed(await world.charged(account, 1000)) for _ in range(3)
-    ]
+    won, part, whole = [await world.disputed(await world.charged(account, 1000)) for _ in range(3)]
     for target in ("EFFECTED", "ADJUSTED"):
         assert problem(await world.move(won, target)) == (409, "transition_not_allowed")
     too_much = await world.move(part, "ADJUSTED", token=boss, **lost(1001))

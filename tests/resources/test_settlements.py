@@ -5,19 +5,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.resources.money import World
+from tests.resources.money import World, problem
 from tests.resources.outside import Stall, breaks, is_lost, is_silent, says
 
 from farthing.resources.orders.model import pause_after
 
 if TYPE_CHECKING:
     from uuid import UUID
-
-    import httpx2
-
-
-def problem(answer: "httpx2.Response") -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
 
 
 async def asked_at(world: World, order: "UUID", upto: timedelta) -> list[int]:

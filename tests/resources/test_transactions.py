@@ -4,26 +4,18 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.resources.money import World, uuid_of
+from tests.resources.money import World, faults, problem, uuid_of
 from tests.resources.outside import says
 
 if TYPE_CHECKING:
-    import httpx2
     from tests.conftest import Database
-
-
-def problem(answer: "httpx2.Response") -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
-
-
-def faults(answer: "httpx2.Response") -> dict[str, str]:
-    assert answer.status_code == 422, answer.text
-    return {fault["pointer"]: fault["code"] for fault in answer.json()["errors"]}
 
 
 async def everything(database: "Database") -> dict[str, list[str]]:
     """Return the whole database, row by row."""
-    sql = "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname IN ($1, $2)"
+    sql = (
+        "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname IN ($1, $2)"
+    )
     names = [one["name"] for one in await database.fetch(sql, "farthing", "vault")]
     assert {"farthing.idempotency", "farthing.transactions", "vault.numbers"} <= set(names)
     return {

@@ -9,12 +9,7 @@ from msgspec import Struct
 from farthing.core import ids
 from farthing.core.actors import Actor, Principal
 from farthing.core.clock import say_time
-from farthing.core.errors import (
-    AccountNotActive,
-    Problem,
-    TransitionNotAllowed,
-    Unavailable,
-)
+from farthing.core.errors import AccountNotActive, Problem, TransitionNotAllowed, Unavailable
 from farthing.core.ids import new_id
 from farthing.core.machine import Transition
 from farthing.core.money import say_amount
@@ -225,7 +220,9 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
 def _goal(tx: Transaction, target: str) -> str:
     """Return how far the platform goes now; escrow that was asked for is not passed over."""
     is_held_later = tx.target_state_id == "HELD" != tx.state_id
-    return "HELD" if is_held_later and target in UNDER_WAY else _GOALS.get(target, tx.target_state_id)
+    return (
+        "HELD" if is_held_later and target in UNDER_WAY else _GOALS.get(target, tx.target_state_id)
+    )
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:
