@@ -236,3 +236,33 @@ async def test_nobody_but_the_rail_opens_a_dispute(world: World) -> None:
     for token in (world.tenant.token, world.tenant.operator):
         answer = await world.move(tx, "DISPUTED", token=token)
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/toStateId")
+
+
+async def test_what_the_network_takes_beyond_what_was_left_is_in_suspense(world: World) -> None:
+    account = await world.account()
+    tx = await world.charged(account, 1000)
+    await world.refund(tx, 400)
+    await world.idle()
+    await world.disputed(tx, 1000)
+    tx = await world.dispute_ended(tx, 1000)
+    assert tx["stateId"] == "ADJUSTED"
+    assert [(one["type"], one["amount"]) for one in tx["adjustments"]] == [
+        ("REFUND", "400"),
+        ("CHARGEBACK", "600"),
+    ]
+    assert await world.amounts(account) == {}
+    assert await world.in_suspense() == -400
+    (beyond,) = (await world.call("GET", "/v1/tx?tag=suspense")).json()["results"]
+    assert beyond["annotations"] == {"lostDisputeOf": tx["id"]}
+
+
+async def test_a_lost_dispute_over_what_was_cancelled_is_in_suspense(world: World) -> None:
+    account = await world.account()
+    tx = await world.charged(account, 400, targetStateId="HELD")
+    await world.moved(tx, "CANCELLED")
+    await world.idle()
+    assert (await world.disputed(tx))["stateId"] == "CANCELLED"
+    assert (await world.dispute_ended(tx, 400))["stateId"] == "CANCELLED"
+    assert world.rail.untold == []
+    assert await world.amounts(account) == {}
+    assert await world.in_suspense() == -400

@@ -13,7 +13,7 @@ from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.ledger import effects
 from farthing.ledger.postings import post
-from farthing.rails.base import Outcome
+from farthing.rails.base import DisputeEnd, Outcome
 from farthing.resources.accounts.actions import is_closed
 from farthing.resources.arrivals.actions import into_suspense, needs_of_suspense
 from farthing.resources.bank_accounts.model import BankAccount
@@ -26,6 +26,7 @@ from farthing.resources.orders import actions as orders
 from farthing.resources.orders.model import OrderRow, Status
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.settlements.model import said
+from farthing.resources.settlements.store import Paid
 from farthing.resources.transactions import model
 from farthing.resources.transactions.actions import (
     erase_number,
@@ -133,18 +134,28 @@ def open_dispute(transaction_id: UUID, amount: int | None, reason: str) -> Comma
     return Command(decide, needs=needs_of(transaction_id))
 
 
-def end_dispute(transaction_id: UUID, lost: int | None, reason: str) -> Command:
-    """End a dispute: this much is lost, 0 if it was won, and by default all of it."""
+def end_dispute(about: Paid, end: DisputeEnd, rail: str) -> Command:
+    """End a dispute: this much is lost, 0 if it was won, and by default all of it.
+
+    What the network took beyond what was set aside here, such as what was refunded before, is in
+    suspense: it has left, and nobody here owes it to the payer.
+    """
 
     def decide(draft: Draft) -> Struct:
-        tx = draft.require(TRANSACTIONS, transaction_id)
-        amount = tx.disputed if lost is None else lost
-        if amount > tx.disputed:
-            raise AmountExceedsRemaining(f"{amount} is lost, but {tx.disputed} was disputed.")
-        target = "ADJUSTED" if amount or tx.adjusted else "EFFECTED"
-        return model.view(take(draft, tx, target, amount=amount, reason=reason))
+        tx = draft.require(TRANSACTIONS, about.transaction_id)
+        lost = tx.disputed if end.lost is None else end.lost
+        amount = min(lost, tx.disputed)
+        if lost > amount:
+            why = {"lostDisputeOf": ids.say(model.NOUN, tx.id)}
+            beyond = lost - amount
+            into_suspense(draft, rail, "OUTBOUND", beyond, about.currency, annotations=why)
+        if tx.disputed:
+            target = "ADJUSTED" if amount or tx.adjusted else "EFFECTED"
+            tx = take(draft, tx, target, amount=amount, reason=end.reason)
+        return model.view(tx)
 
-    return Command(decide, needs=needs_of(transaction_id))
+    needs = needs_of_suspense(end.tenant_id, rail, about.currency)
+    return Command(decide, needs=[*needs_of(about.transaction_id), *needs])
 
 
 def expire(transaction_id: UUID) -> Command:

@@ -171,13 +171,12 @@ class Teller:
         if found is None:
             log.error("news_of_an_unknown_order", order=str(news.order_id))
             return True
-        transaction_id, state = found
-        if state in UNPAID:
+        if found.state_id in UNPAID:
             return False
         if isinstance(news, Dispute):
-            command = open_dispute(transaction_id, news.amount, news.reason)
+            command = open_dispute(found.transaction_id, news.amount, news.reason)
         else:
-            command = end_dispute(transaction_id, news.lost, news.reason)
+            command = end_dispute(found, news, self._rail.name)
         await self._submit(news.tenant_id, command, IdempotencyKey(f"news-{news.id}", b"news"))
         return True
 
