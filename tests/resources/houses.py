@@ -58,7 +58,7 @@ class House:
 
 async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any) -> Service:
     """Start a service whose rail is another than the sandbox's."""
-    service = await Service.start(database.settings(rail_seconds=1, **settings), clock)
+    service = await Service.start(database.settings(rail_seconds=3, **settings), clock)
     vault = service.parts[Vault]
     parts = (service.settings, service.pool, service.committer, vault, rail, clock)
     return replace(service, parts={**service.parts, Rail: rail, Teller: Teller(*parts)})

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from tests.resources.houses import start
 from tests.resources.money import World
-from tests.resources.outside import Died, Stall, kills
+from tests.resources.outside import Died, Stall, Step, breaks, is_lost, is_silent, kills, says
 
+from farthing.core.actors import Grant, Principal
+from farthing.db.commands import Context
 from farthing.http.service import Service
 from farthing.resources.orders.model import CLAIM, OrderRow
 from farthing.resources.orders.store import ORDERS, find_due
+from farthing.resources.settlements.actions import record
 from farthing.resources.settlements.api import Teller
 
 
@@ -135,3 +138,57 @@ async def test_who_wakes_up_after_another_took_over_moves_nothing_twice(world: W
     await sleeper
     assert await world.state(tx) == "EFFECTED"
     assert await world.amounts(account) == {"complete": 600, "available": 600}
+
+
+async def test_no_transaction_stays_in_flight_for_ever(world: World) -> None:
+    account, boss = await world.fund(10_000), world.tenant.operator
+    steps: list[Step] = [is_lost, is_silent, breaks, says("unknown"), says("pending"), Stall()]
+    made = []
+    for verb, pay in (("charge", world.charged), ("pay_out", world.paid_out)):
+        for step in steps:
+            world.rail.script[verb].append(step)
+            made.append(await pay(account, 100))
+    async with deaf(world):
+        made += [await world.charged(account, 100), await world.paid_out(account, 100)]
+        said_too_early = await world.paid_out(account, 100)
+        await world.moved(said_too_early, "ERRORED", token=boss)
+    made.append(said_too_early)
+    assert {await world.state(tx) for tx in made} == {"ACCEPTED", "PROCESSING", "ERRORED"}
+    await world.later(hours=6)
+    for tx in made:
+        for order in await world.orders(tx):
+            if world.rail.known[order.id].status in {"unknown", "pending"}:
+                world.rail.decide(order.tenant_id, order.id, order.amount, "done")
+    await world.later(hours=6)
+    assert {await world.state(tx) for tx in made} == {"EFFECTED"}
+    assert len(set(world.rail.sends())) == len(made) + 1, "one order each, and the first charge"
+    assert await world.available(account) == 10_000 - 100
+
+
+@pytest.mark.parametrize("status", ["done", "refused"])
+@pytest.mark.parametrize("verb", ["charge", "pay_out", "refund"])
+async def test_an_outcome_that_two_processes_bring_is_written_once(
+    world: World, verb: str, status: str
+) -> None:
+    account, teller = await world.fund(10_000), world.house.teller
+    tx = await world.charged(account, 1000)
+    await world.refund(tx, 300)
+    await world.idle()
+    world.rail.script[verb].append(says(status))
+    if verb == "charge":
+        tx = await world.charged(account, 300)
+    elif verb == "pay_out":
+        tx = await world.paid_out(account, 300)
+    else:
+        await world.refund(tx, 300)
+        await world.idle()
+    order = (await world.orders(tx))[-1]
+    assert order.status == status
+    before = await world.amounts(account), await world.events(tx)
+    asked = teller._question(world.tenant.id)  # noqa: SLF001 - as the other process has it
+    outcome = world.rail.known[order.id]
+    context = Context(Principal(world.tenant.id, Grant.PLATFORM), "the other process")
+    command = record(order, outcome, world.rail.name, asked)
+    await world.house.service.committer.submit(context, command)
+    assert (await world.amounts(account), await world.events(tx)) == before
+    assert await world.suspense() is None

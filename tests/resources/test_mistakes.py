@@ -107,6 +107,14 @@ async def test_a_late_success_after_a_cancel(world: World, verb: str, kept: int)
     (late,) = (await world.call("GET", "/v1/tx?tag=suspense")).json()["results"]
     assert late["annotations"] == {"lateOutcomeOf": tx["id"]}
     assert (late["stateId"], late["amount"]) == ("EFFECTED", "400")
+    if verb == "charge":
+        assert (await world.refund(late, 400, token=world.tenant.operator)).status_code == 200
+    else:
+        suspense = await world.suspense()
+        assert suspense is not None
+        await world.sent(account, suspense["id"], 400)
+    await world.idle()
+    assert await world.in_suspense() == 0, "the operator can put it right"
 
 
 async def test_more_captured_than_held(world: World) -> None:

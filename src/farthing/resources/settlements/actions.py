@@ -35,7 +35,13 @@ from farthing.resources.transactions.actions import (
     resume,
     take,
 )
-from farthing.resources.transactions.model import FINAL, MACHINE, UNDER_WAY, Transaction
+from farthing.resources.transactions.model import (
+    FINAL,
+    IN_HAND,
+    MACHINE,
+    UNDER_WAY,
+    Transaction,
+)
 from farthing.resources.transactions.store import TRANSACTIONS
 
 
@@ -65,7 +71,7 @@ def claim(order: OrderRow, claimed: list[Claimed]) -> Command:
         if not orders.is_due(draft, found):
             return
         if found.attempts == 0 and found.kind != "refund":
-            if tx.state_id not in UNDER_WAY:
+            if tx.state_id not in IN_HAND:
                 orders.rest(draft, found, "waiting")
                 return
             if MACHINE.find(tx.state_id, "PROCESSING", Actor.PLATFORM):
