@@ -148,6 +148,7 @@ async def test_an_arrival_that_is_told_twice_is_booked_once(world: World) -> Non
     await world.hear(arrival, arrival)
     await world.hear(arrival)
     world.rail.received[world.tenant.id, "GBP"] = 700
+    assert world.rail.untold == []
     assert await world.state(tx) == "EFFECTED"
     assert await world.available(account) == 700
     assert len((await world.call("GET", "/v1/tx")).json()["results"]) == 1

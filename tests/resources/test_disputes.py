@@ -184,6 +184,10 @@ async def test_a_dispute_that_is_told_twice_is_opened_once(world: World) -> None
     await world.hear(told)
     assert await world.state(tx) == "EFFECTED"
     assert world.rail.untold == []
+    await world.later(days=60)
+    await world.run("forget what has expired")
+    await world.hear(told)
+    assert await world.state(tx) == "EFFECTED", "also when answers to callers are forgotten"
 
 
 async def test_the_end_of_a_dispute_is_not_written_before_its_beginning(
