@@ -8,11 +8,7 @@ import msgspec
 from farthing.core import ids
 from farthing.core.actors import Actor, Principal
 from farthing.core.clock import say_time
-from farthing.core.errors import (
-    Problem,
-    TransitionNotAllowed,
-    Unavailable,
-)
+from farthing.core.errors import AccountNotActive, Problem, TransitionNotAllowed, Unavailable
 from farthing.core.ids import new_id
 from farthing.core.machine import Transition
 from farthing.core.money import say_amount
@@ -20,12 +16,12 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
-from farthing.ledger.balances import BALANCES
 from farthing.ledger.postings import post
 from farthing.rails.base import Rail, RailAway
-from farthing.resources.accounts.actions import refuse_inactive
-from farthing.resources.accounts.store import ACCOUNTS
+from farthing.resources.accounts.actions import is_closed, needs_of_side, refuse_inactive
+from farthing.resources.accounts.model import suspense_account
 from farthing.resources.cards.actions import use
+from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
 from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.orders import actions as orders
@@ -72,10 +68,9 @@ def needs_of(transaction_id: UUID) -> list[Need]:
     """Name a transaction, both sides of it, its order and its card."""
 
     def follow(tx: Transaction) -> list[Need]:
-        needs = []
-        for side in (tx.from_account_id, tx.to_account_id):
-            needs += [Need(BALANCES, side), Need(ACCOUNTS, side, locked=False)]
-        if tx.order_id is not None:
+        sides = (tx.from_account_id, tx.to_account_id)
+        needs = [need for side in sides for need in needs_of_side(side)]
+        if tx.order_id is not None and not tx.is_brought:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
             needs += [Need(NUMBERS, tx.instrument_id), *objects.needs_of(CARDS, tx.instrument_id)]
@@ -146,7 +141,19 @@ def resume(
 
 def order_of(draft: Draft, tx: Transaction) -> OrderRow | None:
     """Return the order by which a rail does its part, if it has one."""
-    return None if tx.order_id is None else draft.find(ORDERS, tx.order_id)
+    return None if tx.order_id is None or tx.is_brought else draft.find(ORDERS, tx.order_id)
+
+
+def erase_number(draft: Draft, tx: Transaction) -> None:
+    """Erase the number of a card that was for one use, now that its charge has ended."""
+    card = _card(draft, tx)
+    if card is not None and card.used:
+        draft.remove(NUMBERS, card.id)
+
+
+def _card(draft: Draft, tx: Transaction) -> Card | None:
+    key = tx.instrument_id if tx.method == "card" else None
+    return None if key is None else draft.find(CARDS, key)
 
 
 def _next_state(draft: Draft, tx: Transaction) -> str | None:
@@ -175,16 +182,9 @@ def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
     if moved.rail == "finish" and tx.flow != "INTERNAL":
         if order is not None and order.status != "done":
             orders.rest(draft, order, "done", "Somebody vouched for it.")
+            erase_number(draft, tx)
         return {"settled": True}
     return {}
-
-
-def erase_number(draft: Draft, tx: Transaction) -> None:
-    """Erase the number of a card that was for one use, now that its charge has ended."""
-    if tx.method == "card" and tx.instrument_id is not None:
-        card = draft.find(CARDS, tx.instrument_id)
-        if card is not None and card.used:
-            draft.remove(NUMBERS, card.id)
 
 
 def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
@@ -193,8 +193,7 @@ def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
         if order.status not in {"done", "refused", "challenge"}:
             orders.wake(draft, order)
         return order.id
-    card = draft.find(CARDS, tx.instrument_id) if tx.method == "card" and tx.instrument_id else None
-    if card is not None:
+    if card := _card(draft, tx):
         use(draft, card)
     kind = "charge" if tx.flow == "INBOUND" else "payout"
     return orders.place(draft, tx.id, kind, tx.amount, tx.currency).id  # type: ignore[arg-type]  # one of the two
@@ -207,14 +206,24 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
     step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, principal.actor)
     _refuse_stranger(old, step, principal)
     changes = objects.merged_labels(old, body)
-    changes["target_state_id"] = _GOALS.get(target, old.target_state_id)
+    changes["target_state_id"] = _goal(old, target)
     if step.effect in FORWARD:
         refuse_inactive(draft, old.from_account_id, old.to_account_id)
+    if step.effect is model.adjust and is_closed(draft, old.from_account_id):
+        raise AccountNotActive("The account from which it came is CLOSED and takes nothing back.")
     order = order_of(draft, old)
     if target in FINAL and order is not None and order.id != recalled:
         _refuse_in_flight(old, order, vouched=_is_vouched_for(target, principal.actor))
     amount = body.amount_for(old, step)
     return take(draft, old, target, actor=principal.actor, amount=amount, **changes)
+
+
+def _goal(tx: Transaction, target: str) -> str:
+    """Return how far the platform goes now; escrow that was asked for is not passed over."""
+    is_held_later = tx.target_state_id == "HELD" != tx.state_id
+    return (
+        "HELD" if is_held_later and target in UNDER_WAY else _GOALS.get(target, tx.target_state_id)
+    )
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:
@@ -238,9 +247,15 @@ def _refuse_stranger(tx: Transaction, step: Transition, principal: Principal) ->
         sentence = "Only its sender, the client or the operator can move it."
     elif actor is Actor.CLIENT and tx.flow == "OUTBOUND" and step.effect is model.adjust:
         sentence = "The money has left; only the operator can say that a bank sent it back."
+    elif actor is Actor.CLIENT and _is_in_suspense(tx) and step.effect is model.adjust:
+        sentence = "Money in suspense is the operator's to place, or to send back."
     else:
         return
     raise TransitionNotAllowed(sentence, currentStateId=tx.state_id, allowedStateIds=[])
+
+
+def _is_in_suspense(tx: Transaction) -> bool:
+    return tx.to_account_id == suspense_account(tx.tenant_id, tx.currency)
 
 
 def _require_condition(draft: Draft, tx: Transaction, step: Transition, actor: Actor) -> None:
@@ -271,8 +286,11 @@ async def _recall(call: Call[Any]) -> UUID | None:
     objects.refuse_unresolved(model.NOUN, tx)
     step = MACHINE.check(tx.state_id, model.meant(body.from_state_id), body.to_state_id, actor)
     _refuse_stranger(tx, step, call.principal)
+    # Whatever the commit would refuse is refused before the rail has stopped anything.
+    objects.merged_labels(tx, body)
+    body.amount_for(tx, step)
     order = None
-    if tx.order_id is not None:
+    if tx.order_id is not None and not tx.is_brought:
         order = await orders_store.find(call.pool, tx.tenant_id, tx.order_id)
     if order is None or not order.is_in_flight:
         return None
