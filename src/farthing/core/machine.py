@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from farthing.core.actors import Actor
-from farthing.core.errors import StateMismatch, TransitionNotAllowed
+from farthing.core.errors import Problem, StateMismatch, TransitionNotAllowed
 
 C: Final = Actor.CUSTOMER
 T: Final = Actor.CLIENT
@@ -34,6 +34,15 @@ class Transition(Struct, frozen=True):
     def condition(self) -> str | None:
         """What must hold, in words."""
         return _first_line(self.needs)
+
+    def unmet(self, *facts: object) -> str | None:
+        """Say why the condition does not hold of these facts, if it does not."""
+        try:
+            if self.needs is not None:
+                self.needs(*facts)
+        except Problem as refused:
+            return refused.detail
+        return None
 
     @property
     def consequence(self) -> str | None:

@@ -359,7 +359,7 @@ CREATE INDEX transactions_by_group ON transactions (tenant_id, group_id, id)
 CREATE INDEX transactions_by_reference ON transactions (tenant_id, reference, id)
     WHERE reference IS NOT NULL AND NOT settled;
 CREATE INDEX transactions_by_expiry ON transactions (expires_at)
-    WHERE NOT settled AND state_id IN ('PENDING', 'PROCESSING');
+    WHERE expires_at IS NOT NULL AND state_id IN ('PENDING', 'PROCESSING') AND NOT settled;
 CREATE INDEX transactions_by_tag ON transactions
     USING gin (tags jsonb_path_ops) WHERE tags <> '[]';
 CREATE INDEX transactions_by_annotation ON transactions

@@ -8,7 +8,7 @@ from farthing.core.rows import VersionedRow
 from farthing.db.tables import Table
 
 # Where an account is: a customer's on the platform, the outside world, or the place of a tenant
-# for money that nobody could place, which like the outside may be below zero.
+# for money that nobody could place, which a payout after its end may take below zero.
 Place = Literal["platform", "outside", "suspense"]
 
 # The counters that an entry can change, in the order of the columns.

@@ -82,16 +82,17 @@ LEDGER_CHECKS: Final = (
         """,
     ),
     Check(
-        "Nothing but a dispute takes what is available below zero.",
+        "Nothing but what the outside decides takes what is available below zero.",
         """
         SELECT tenant_id, id AS account_id,
                complete - incomplete_debits - disputed_debits - withheld AS available
         FROM balances AS b
-        WHERE place = 'platform'
+        WHERE place <> 'outside'
           AND complete - incomplete_debits - disputed_debits - withheld < 0
           AND NOT EXISTS (
               SELECT 1 FROM entries AS e WHERE e.tenant_id = b.tenant_id
-              AND e.account_id = b.id AND e.effect = 'set_aside')
+              AND e.account_id = b.id
+              AND (e.effect = 'set_aside' OR (e.effect = 'follow' AND e.complete < 0)))
         """,
     ),
 )

@@ -23,6 +23,8 @@ class Course(Struct, frozen=True):
     payee: UUID
     amount: int
     where: str
+    # The outside has paid it out, whatever the books say of it.
+    is_paid: bool = False
 
 
 def reserve(course: Course) -> Progress:
@@ -44,7 +46,8 @@ def complete(course: Course) -> Progress:
     """Complete the payment, from wherever its money is."""
     if course.where == "withheld":
         return (effects.let_go(course.payee, course.amount),), "complete"
-    way = {"nowhere": effects.move, "reserved": effects.effect}[course.where]
+    at_once = effects.follow if course.is_paid else effects.move
+    way = {"nowhere": at_once, "reserved": effects.effect}[course.where]
     return (way(course.payer, course.payee, course.amount),), "complete"
 
 

@@ -27,7 +27,7 @@ class Posting(Struct, frozen=True):
 
     effect: str
     legs: tuple[Leg, ...]
-    # Only the outcome of a dispute may take more than is available.
+    # Only what the outside decides, such as a dispute, may take more than is available.
     may_overdraw: bool = False
 
     def __post_init__(self) -> None:
@@ -84,6 +84,15 @@ def move(payer: UUID, payee: UUID, amount: int) -> Posting:
     return Posting(
         "move",
         (Leg(account_id=payer, complete=-amount), Leg(account_id=payee, complete=amount)),
+    )
+
+
+def follow(payer: UUID, payee: UUID, amount: int) -> Posting:
+    """Complete a payment that the outside has carried out already: the books can only follow."""
+    return Posting(
+        "follow",
+        (Leg(account_id=payer, complete=-amount), Leg(account_id=payee, complete=amount)),
+        may_overdraw=True,
     )
 
 

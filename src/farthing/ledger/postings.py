@@ -6,7 +6,6 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from farthing.core.actors import Actor
 from farthing.core.errors import BalanceLimit, InsufficientFunds
 from farthing.core.ids import new_id
 from farthing.db.draft import Draft
@@ -50,10 +49,9 @@ def post(draft: Draft, posting: Posting, subject_id: UUID) -> None:
     pairs = [(leg, _balance(draft, leg)) for leg in posting.legs]
     if len({balance.currency for _, balance in pairs}) != 1:
         raise LedgerFault("a posting has one currency")
-    by_platform = draft.principal.actor is Actor.PLATFORM
     changed = [(leg, _changed(balance, leg, draft.now)) for leg, balance in pairs]
     for (_, older), (_, newer) in zip(pairs, changed, strict=True):
-        _refuse_overdraft(older, newer, posting, by_platform=by_platform)
+        _refuse_overdraft(older, newer, posting)
     for leg, balance in changed:
         newer = draft.update(BALANCES, balance)
         draft.append(ENTRIES, _entry(draft, leg, newer, posting, posting_id, subject_id))
@@ -112,16 +110,10 @@ def _moment(balance: Balance, now: datetime) -> datetime:
     return now if balance.moved_at is None else max(now, balance.moved_at)
 
 
-def _refuse_overdraft(
-    older: Balance, newer: Balance, posting: Posting, *, by_platform: bool
-) -> None:
-    """Keep what is available from falling below zero; what raises it again is always welcome.
-
-    The outside has no bounds, a dispute may take more than there is, and what is in suspense
-    follows whatever happened outside.
-    """
-    is_free = newer.place == "outside" or (newer.place == "suspense" and by_platform)
-    if is_free or posting.may_overdraw or newer.available >= min(0, older.available):
+def _refuse_overdraft(older: Balance, newer: Balance, posting: Posting) -> None:
+    """Keep what is available from falling below zero; what raises it again is always welcome."""
+    is_free = newer.place == "outside" or posting.may_overdraw
+    if is_free or newer.available >= min(0, older.available):
         return
     raise InsufficientFunds(
         f"The account has {older.available} available, which is less than the "

@@ -30,7 +30,8 @@ ON CONFLICT (process_id) DO UPDATE SET seen_at = now()
 """
 _FORGET_BEATS: Final = "DELETE FROM heartbeats WHERE seen_at < now() - interval '1 hour'"
 _FORGET_TOKENS: Final = "DELETE FROM credentials WHERE expires_at < $1"
-_FORGET_ANSWERS: Final = "DELETE FROM idempotency WHERE created_at < $1"
+# What the platform wrote down under a key is news of a rail, which may be told again at any time.
+_FORGET_ANSWERS: Final = "DELETE FROM idempotency WHERE created_at < $1 AND scope <> 'platform'"
 
 
 _MOST_AT_ONCE: Final = 500

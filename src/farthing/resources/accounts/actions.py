@@ -7,14 +7,19 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
-from farthing.core.actors import Actor
-from farthing.core.errors import AccountNotActive, Fault, Forbidden, ValidationFailed
+from farthing.core.errors import (
+    AccountNotActive,
+    Fault,
+    OwnerNotActive,
+    ValidationFailed,
+)
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES, Balance, Place
+from farthing.resources.accounts import model
 from farthing.resources.accounts.model import NOUN, Account, Labels, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.customers.actions import owner_of, require_active
@@ -80,9 +85,7 @@ def move(call: Call[Any]) -> Command:
     moving = objects.moving(call, ACCOUNTS)
 
     def decide(draft: Draft) -> Shown:
-        held = draft.find(BALANCES, call.id)
-        if held is not None and held.place == "suspense":
-            raise Forbidden("The account for what nobody could place stays open.")
+        model.refuse_to_end_suspense(draft.require(ACCOUNTS, call.id), call.body.to_state_id)
         answer = moving.decide(draft)
         account = draft.require(ACCOUNTS, call.id)
         if account.state_id == "CLOSED":
@@ -101,26 +104,41 @@ def account_of(draft: Draft, account_id: UUID, pointer: str) -> Account:
     account = draft.find(ACCOUNTS, account_id)
     if account is None or not draft.principal.sees(account.owner_id):
         raise ValidationFailed([Fault(pointer, "unknown_account", "There is no such account.")])
-    held = draft.find(BALANCES, account_id)
-    if held is not None and held.place == "suspense":
-        _refuse_suspense(draft)
     refuse_inactive(draft, account_id)
-    require_active(draft, account.owner_id)
     return account
 
 
-def _refuse_suspense(draft: Draft) -> None:
-    if draft.principal.actor is not Actor.OPERATOR:
-        raise Forbidden("What is in suspense is the operator's to assign.")
+def is_suspense(draft: Draft, account_id: UUID) -> bool:
+    """Tell whether an account is the one for money that nobody could place."""
+    held = draft.find(BALANCES, account_id)
+    return held is not None and held.place == "suspense"
 
 
 def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
     """Let no money move through an account that is not in use; the outside always is."""
     for account_id in account_ids:
         account = draft.find(ACCOUNTS, account_id)
-        if account is not None and account.state_id != "ENABLED":
+        if account is None:
+            continue
+        if account.state_id != "ENABLED":
             name = ids.say(NOUN, account.id)
             raise AccountNotActive(f"{name} is {account.state_id}, not ENABLED.")
+        require_active(draft, account.owner_id)
+
+
+def in_use(draft: Draft, account_id: UUID) -> bool:
+    """Tell whether an account and its owner are enabled."""
+    try:
+        refuse_inactive(draft, account_id)
+    except (AccountNotActive, OwnerNotActive):
+        return False
+    return True
+
+
+def is_closed(draft: Draft, account_id: UUID) -> bool:
+    """Tell whether an account is closed, so that nobody could take money out of it again."""
+    account = draft.find(ACCOUNTS, account_id)
+    return account is not None and account.state_id == "CLOSED"
 
 
 def needs_of_side(account_id: UUID) -> list[Need]:

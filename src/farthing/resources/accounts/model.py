@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from farthing.core import ids
 from farthing.core.clock import say_time
-from farthing.core.errors import BalanceNotZero
+from farthing.core.errors import BalanceNotZero, TransitionNotAllowed
 from farthing.core.fields import CurrencyISO
 from farthing.core.machine import Machine, O, P, T, row
 from farthing.core.money import say_amount
@@ -112,6 +112,17 @@ class Labels(Struct, frozen=True):
 def suspense_account(tenant_id: UUID, currency: str) -> UUID:
     """Return the account in which a tenant keeps money that nobody could place."""
     return uuid5(tenant_id, f"suspense/{currency}")
+
+
+def refuse_to_end_suspense(account: Account, target: str) -> None:
+    """Keep the account open into which money comes that nobody could place."""
+    is_suspense = account.id == suspense_account(account.tenant_id, account.currency)
+    if is_suspense and target == "CLOSED":
+        raise TransitionNotAllowed(
+            "Money that nobody can place comes here, so the account stays open.",
+            currentStateId=account.state_id,
+            allowedStateIds=[],
+        )
 
 
 def holds_nothing(_: datetime, __: Account, balance: Balance) -> None:

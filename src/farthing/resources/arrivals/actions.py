@@ -11,14 +11,13 @@ from farthing.db.pool import Pool
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Arrival
-from farthing.resources.accounts.actions import needs_of_side, open_suspense
+from farthing.resources.accounts.actions import in_use, needs_of_side, open_suspense
 from farthing.resources.accounts.model import Account, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.arrivals import store
 from farthing.resources.arrivals.model import WAITING, ArrivalRow
 from farthing.resources.arrivals.store import ARRIVALS
 from farthing.resources.customers.store import STANDINGS
-from farthing.resources.orders.store import ORDERS
 from farthing.resources.payments.model import new_transaction
 from farthing.resources.references import store as references
 from farthing.resources.references.model import find_in
@@ -33,7 +32,9 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
     """Put arriving money where it belongs, once, however often it is told."""
     tenant_id, text = arrival.tenant_id, find_in(arrival.reference)
     found = None if text is None else await references.find_by_text(pool, tenant_id, text)
-    waiting = [] if text is None else await store.find_waiting(pool, tenant_id, text)
+    waiting = []
+    if text is not None:
+        waiting = await store.find_waiting(pool, tenant_id, text, arrival.amount)
 
     def decide(draft: Draft) -> Struct | None:
         if draft.find(ARRIVALS, arrival.id) is not None:
@@ -63,8 +64,6 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
 
     needs = [Need(ARRIVALS, arrival.id), *needs_of_suspense(tenant_id, rail, arrival.currency)]
     needs += [need for key in waiting for need in needs_of(key)]
-    # What an arrival pays for has its id in the place of an order's.
-    needs.append(Need(ORDERS, arrival.id))
     if found is not None:
         needs += [Need(REFERENCES, found.id), *needs_of_side(found.to_account_id)]
     return Command(decide, needs=needs)
@@ -112,8 +111,8 @@ def _fitting(draft: Draft, keys: list[UUID], arrival: Arrival) -> tuple[Transact
     found = [tx for key in keys if (tx := draft.find(TRANSACTIONS, key)) is not None]
     waiting = [tx for tx in found if tx.state_id in WAITING and not tx.settled]
     asked = (arrival.amount, arrival.currency)
-    fits = [tx for tx in waiting if (tx.amount, tx.currency) == asked and _is_open(draft, tx)]
-    return (fits[0] if fits else None), bool(waiting)
+    fits = (tx for tx in waiting if (tx.amount, tx.currency) == asked)
+    return next((tx for tx in fits if in_use(draft, tx.to_account_id)), None), bool(waiting)
 
 
 def _is_open(draft: Draft, tx: Transaction) -> bool:
@@ -128,7 +127,7 @@ def _account(draft: Draft, reference_id: UUID, arrival: Arrival) -> Account | No
     if reference is None or account is None or account.currency != arrival.currency:
         return None
     is_good = reference.state_id == "ENABLED" and reference.expires_at > draft.now
-    return account if is_good and account.state_id == "ENABLED" else None
+    return account if is_good and in_use(draft, account.id) else None
 
 
 def _deposit(

@@ -25,10 +25,14 @@ _WAITING: Final = """
 SELECT id FROM transactions
 WHERE tenant_id = $1 AND reference = $2 AND flow = 'INBOUND' AND NOT settled
   AND state_id IN ('PENDING', 'ACCEPTED', 'PROCESSING', 'HELD')
-ORDER BY id LIMIT 100
+ORDER BY amount <> $3, id LIMIT 20
 """
 
 
-async def find_waiting(pool: Pool, tenant_id: UUID, reference: str) -> list[UUID]:
-    """Return the transactions that wait for a transfer with this reference, oldest first."""
-    return [record["id"] for record in await pool.fetch(_WAITING, tenant_id, reference)]
+async def find_waiting(pool: Pool, tenant_id: UUID, reference: str, amount: int) -> list[UUID]:
+    """Return transactions that wait for this reference: first those of this amount, oldest first.
+
+    Not all of them, because they are locked: enough that some still wait when they are.
+    """
+    records = await pool.fetch(_WAITING, tenant_id, reference, amount)
+    return [record["id"] for record in records]

@@ -5,11 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from farthing.core import ids
-from farthing.core.errors import (
-    Fault,
-    InstrumentNotUsable,
-    ValidationFailed,
-)
+from farthing.core.actors import Actor
+from farthing.core.errors import Fault, Forbidden, InstrumentNotUsable, ValidationFailed
 from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
@@ -17,7 +14,7 @@ from farthing.db.draft import Draft
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Rail
-from farthing.resources.accounts.actions import account_of, needs_of_side
+from farthing.resources.accounts.actions import account_of, is_suspense, needs_of_side
 from farthing.resources.accounts.model import Account
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
 from farthing.resources.cards.actions import require_usable
@@ -41,6 +38,8 @@ def create_internal(call: Call[Any]) -> Command:
         payer = account_of(draft, from_id, "/fromAccountId")
         payee = account_of(draft, to_id, "/toAccountId")
         _refuse_pair(payer, payee)
+        if is_suspense(draft, from_id) and draft.principal.actor is not Actor.OPERATOR:
+            raise Forbidden("Money in suspense is assigned by the operator.")
         return _start(
             draft,
             new_transaction(
@@ -112,6 +111,8 @@ async def create_outbound(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Shown:
         account = account_of(draft, account_id, "/accountId")
+        if is_suspense(draft, account_id):
+            raise Forbidden("Money in suspense is assigned by an internal transaction.")
         _require_destination(draft, instrument_id, account)
         return _start(
             draft,

@@ -13,7 +13,8 @@ from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.ledger import effects
 from farthing.ledger.postings import post
-from farthing.rails.base import Outcome
+from farthing.rails.base import DisputeEnd, Outcome
+from farthing.resources.accounts.actions import is_closed
 from farthing.resources.arrivals.actions import into_suspense, needs_of_suspense
 from farthing.resources.bank_accounts.model import BankAccount
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
@@ -25,6 +26,7 @@ from farthing.resources.orders import actions as orders
 from farthing.resources.orders.model import OrderRow, Status
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.settlements.model import said
+from farthing.resources.settlements.store import Paid
 from farthing.resources.transactions import model
 from farthing.resources.transactions.actions import (
     erase_number,
@@ -33,7 +35,13 @@ from farthing.resources.transactions.actions import (
     resume,
     take,
 )
-from farthing.resources.transactions.model import FINAL, MACHINE, UNDER_WAY, Transaction
+from farthing.resources.transactions.model import (
+    FINAL,
+    IN_HAND,
+    MACHINE,
+    UNDER_WAY,
+    Transaction,
+)
 from farthing.resources.transactions.store import TRANSACTIONS
 
 
@@ -63,7 +71,7 @@ def claim(order: OrderRow, claimed: list[Claimed]) -> Command:
         if not orders.is_due(draft, found):
             return
         if found.attempts == 0 and found.kind != "refund":
-            if tx.state_id not in UNDER_WAY:
+            if tx.state_id not in IN_HAND:
                 orders.rest(draft, found, "waiting")
                 return
             if MACHINE.find(tx.state_id, "PROCESSING", Actor.PLATFORM):
@@ -91,7 +99,7 @@ def record(order: OrderRow, outcome: Outcome, rail: str, asked: Asked) -> Comman
             end = _end_refund if found.kind == "refund" else _end_payment
             end(draft, tx, found, outcome, rail)
         elif found.kind == "refund":
-            orders.put_off(draft, found, _still(outcome), outcome.reason)
+            orders.put_off(draft, found, _still(found, outcome), outcome.reason)
         elif tx.state_id not in FINAL:
             _wait(draft, tx, outcome, asked)
 
@@ -124,26 +132,36 @@ def open_dispute(transaction_id: UUID, amount: int | None, reason: str) -> Comma
     def decide(draft: Draft) -> Struct:
         tx = draft.require(TRANSACTIONS, transaction_id)
         MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
-        disputed = tx.left if amount is None else amount
-        if not 0 < disputed <= tx.left:
-            raise AmountExceedsRemaining(f"The dispute is over {disputed}, and {tx.left} is left.")
+        disputed = tx.left if amount is None else min(amount, tx.left)
+        if disputed <= 0:
+            raise AmountExceedsRemaining("Nothing is left that could be disputed.")
         return model.view(take(draft, tx, "DISPUTED", amount=disputed, reason=reason))
 
     return Command(decide, needs=needs_of(transaction_id))
 
 
-def end_dispute(transaction_id: UUID, lost: int | None, reason: str) -> Command:
-    """End a dispute: this much is lost, 0 if it was won, and by default all of it."""
+def end_dispute(about: Paid, end: DisputeEnd, rail: str) -> Command:
+    """End a dispute: this much is lost, 0 if it was won, and by default all of it.
+
+    What the network took beyond what was set aside here, such as what was refunded before, is in
+    suspense: it has left, and nobody here owes it to the payer.
+    """
 
     def decide(draft: Draft) -> Struct:
-        tx = draft.require(TRANSACTIONS, transaction_id)
-        amount = tx.disputed if lost is None else lost
-        if amount > tx.disputed:
-            raise AmountExceedsRemaining(f"{amount} is lost, but {tx.disputed} was disputed.")
-        target = "ADJUSTED" if amount or tx.adjusted else "EFFECTED"
-        return model.view(take(draft, tx, target, amount=amount, reason=reason))
+        tx = draft.require(TRANSACTIONS, about.transaction_id)
+        lost = tx.disputed if end.lost is None else end.lost
+        amount = min(lost, tx.disputed)
+        if lost > amount:
+            why = {"lostDisputeOf": ids.say(model.NOUN, tx.id)}
+            beyond = lost - amount
+            into_suspense(draft, rail, "OUTBOUND", beyond, about.currency, annotations=why)
+        if tx.disputed:
+            target = "ADJUSTED" if amount or tx.adjusted else "EFFECTED"
+            tx = take(draft, tx, target, amount=amount, reason=end.reason)
+        return model.view(tx)
 
-    return Command(decide, needs=needs_of(transaction_id))
+    needs = needs_of_suspense(end.tenant_id, rail, about.currency)
+    return Command(decide, needs=[*needs_of(about.transaction_id), *needs])
 
 
 def expire(transaction_id: UUID) -> Command:
@@ -152,8 +170,8 @@ def expire(transaction_id: UUID) -> Command:
     def decide(draft: Draft) -> Struct | None:
         tx = draft.require(TRANSACTIONS, transaction_id)
         is_late = tx.expires_at is not None and tx.expires_at <= draft.now
-        can_fail = MACHINE.find(tx.state_id, "FAILED", Actor.PLATFORM) is not None
-        if tx.settled or not is_late or not can_fail:
+        waits = MACHINE.find(tx.state_id, "FAILED", Actor.PLATFORM) is not None
+        if not waits or tx.settled or not is_late:
             return None
         return model.view(take(draft, tx, "FAILED", reason="No transfer came in time."))
 
@@ -178,7 +196,7 @@ def _end_refund(
     if outcome.status == "done":
         draft.change(TRANSACTIONS, tx, tx, "refunded")
         return
-    if tx.state_id in FINAL:
+    if tx.state_id in FINAL or is_closed(draft, tx.to_account_id):
         _into_suspense(draft, tx, order, rail, "refusedRefundOf")
         return
     post(draft, effects.restore(tx.from_account_id, tx.to_account_id, order.amount), tx.id)
@@ -205,13 +223,16 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
         new = msgspec.structs.replace(tx, requirements=wanted)
         draft.change(TRANSACTIONS, tx, new, "updated")
         return
-    orders.put_off(draft, order, _still(outcome), outcome.reason)
+    orders.put_off(draft, order, _still(order, outcome), outcome.reason)
     if outcome.status != "pending" and tx.state_id in UNDER_WAY:
         take(draft, tx, "ERRORED", reason=said(outcome))
 
 
-def _still(outcome: Outcome) -> Status:
-    return "pending" if outcome.status == "pending" else "unknown"
+def _still(order: OrderRow, outcome: Outcome) -> Status:
+    """Return how an order stands; what a cardholder approved stays so until the rail knows."""
+    if outcome.status == "pending":
+        return "pending"
+    return "approved" if order.status == "approved" else "unknown"
 
 
 def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, why: str) -> None:
@@ -239,11 +260,10 @@ def _needs(order: OrderRow) -> list[Need]:
 
 
 def _needs_of(transaction_id: UUID) -> list[Need]:
-    """Name a transaction with all that belongs to it, and the bank account that is paid."""
+    """Name a transaction with all that belongs to it, its bank account included."""
 
     def follow(tx: Transaction) -> list[Need]:
-        if tx.instrument_id is None or tx.method == "card":
-            return []
-        return [Need(BANK_ACCOUNTS, tx.instrument_id)]
+        key = None if tx.method == "card" else tx.instrument_id
+        return [] if key is None else [Need(BANK_ACCOUNTS, key)]
 
     return [*needs_of(transaction_id), Need(TRANSACTIONS, transaction_id, follow)]

@@ -34,6 +34,7 @@ from farthing.resources.settlements.actions import (
 )
 from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER, UNPAID
 from farthing.resources.settlements.store import find_transaction_of
+from farthing.resources.transactions.model import IN_HAND
 
 # Rails are no callers of the API.
 OPERATIONS: Final[tuple[Operation, ...]] = ()
@@ -81,15 +82,17 @@ class Teller:
 
     async def hear_news(self) -> None:
         """Write down what a rail tells by itself, and acknowledge it afterwards."""
-        for news in await self._rail.news():
-            try:
-                heard = await self._hear(news)
-            except Problem as problem:
-                # Not ours to lose: it is told again.
-                log.warning("news_not_written", news=str(news.id), code=problem.code)
-                continue
-            if heard:
-                await self._rail.heard(news)
+        unwritten: set[UUID] = set()
+        try:
+            for news in await self._rail.news():
+                about = news.id if isinstance(news, Arrival) else news.order_id
+                # What is told of one order is written in the order in which it was told.
+                if about not in unwritten and await self._hear_quietly(news):
+                    await self._rail.heard(news)
+                else:
+                    unwritten.add(about)
+        except RailAway:
+            log.warning("rail_away")
 
     async def close(self) -> None:
         """Give what is under way a moment, and leave the rest to whoever takes it over."""
@@ -135,7 +138,8 @@ class Teller:
         order = claimed.order
         if order.attempts > 1 and order.status != "approved":
             outcome = await self._rail.ask(order.instruction)
-            if outcome.status != "unheard":
+            may_go_on = order.kind == "refund" or claimed.tx.state_id in IN_HAND
+            if outcome.status != "unheard" or not may_go_on:
                 return outcome
         return await self._send(claimed)
 
@@ -160,22 +164,29 @@ class Teller:
         approved = order.status == "approved"
         return await self._rail.charge(order.instruction, details, approved=approved)
 
+    async def _hear_quietly(self, news: News) -> bool:
+        try:
+            return await self._hear(news)
+        except Problem as problem:
+            # Not ours to lose: it is told again.
+            log.warning("news_not_written", news=str(news.id), code=problem.code)
+            return False
+
     async def _hear(self, news: News) -> bool:
         """Write news down, and tell whether it is; a dispute waits until the payment is known."""
         if isinstance(news, Arrival):
-            await self._submit(news.tenant_id, await receive(self._pool, self._rail.name, news))
-            return True
+            command = await receive(self._pool, self._rail.name, news)
+            return await self._submit(news.tenant_id, command)
         found = await find_transaction_of(self._pool, news.tenant_id, news.order_id)
         if found is None:
             log.error("news_of_an_unknown_order", order=str(news.order_id))
             return True
-        transaction_id, state = found
-        if state in UNPAID:
+        if found.state_id in UNPAID:
             return False
         if isinstance(news, Dispute):
-            command = open_dispute(transaction_id, news.amount, news.reason)
+            command = open_dispute(found.transaction_id, news.amount, news.reason)
         else:
-            command = end_dispute(transaction_id, news.lost, news.reason)
+            command = end_dispute(found, news, self._rail.name)
         await self._submit(news.tenant_id, command, IdempotencyKey(f"news-{news.id}", b"news"))
         return True
 
@@ -186,8 +197,11 @@ class Teller:
 
     async def _submit(
         self, tenant_id: UUID, command: Command, key: IdempotencyKey | None = None
-    ) -> None:
+    ) -> bool:
+        """Commit, and tell whether the command was not refused."""
         platform = Principal(tenant_id, Grant.PLATFORM)
         answer = await self._committer.submit(Context(platform, f"rail-{new_id()}", key), command)
         if answer.status >= 400:  # noqa: PLR2004 - HTTP's own line
             log.warning("refused", answer=answer.body.decode())
+            return False
+        return True

@@ -3,6 +3,8 @@
 from typing import Final
 from uuid import UUID
 
+from msgspec import Struct
+
 from farthing.core.money import say_major
 from farthing.db.checks import Check
 from farthing.db.pool import Pool
@@ -28,7 +30,7 @@ CHECKS: Final = (
 )
 
 _OF_ORDER: Final = """
-SELECT t.id, t.state_id FROM orders AS o
+SELECT t.id, t.state_id, t.currency FROM orders AS o
 JOIN transactions AS t ON t.tenant_id = o.tenant_id AND t.id = o.transaction_id
 WHERE o.tenant_id = $1 AND o.id = $2
 """
@@ -39,12 +41,18 @@ WHERE t.tenant_id = $1 AND t.id = $2
 """
 
 
-async def find_transaction_of(
-    pool: Pool, tenant_id: UUID, order_id: UUID
-) -> tuple[UUID, str] | None:
+class Paid(Struct, frozen=True):
+    """What an order was for."""
+
+    transaction_id: UUID
+    state_id: str
+    currency: str
+
+
+async def find_transaction_of(pool: Pool, tenant_id: UUID, order_id: UUID) -> Paid | None:
     """Return the transaction of an order, and its state."""
     record = await pool.fetchrow(_OF_ORDER, tenant_id, order_id)
-    return None if record is None else (record["id"], record["state_id"])
+    return None if record is None else Paid(*record)
 
 
 async def describe(pool: Pool, tenant_id: UUID, transaction_id: UUID) -> dict[str, str]:

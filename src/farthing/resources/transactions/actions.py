@@ -1,6 +1,6 @@
 """What can be done with transactions: label them, and move them step by step."""
 
-from typing import Any
+from typing import Any, NoReturn
 from uuid import UUID
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from farthing.core import ids
 from farthing.core.actors import Actor, Principal
 from farthing.core.clock import say_time
-from farthing.core.errors import Problem, TransitionNotAllowed, Unavailable
+from farthing.core.errors import AccountNotActive, TransitionNotAllowed, Unavailable
 from farthing.core.ids import new_id
 from farthing.core.machine import Holds, Transition
 from farthing.core.money import say_amount
@@ -16,12 +16,12 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
-from farthing.ledger.balances import BALANCES
 from farthing.ledger.postings import post
 from farthing.rails.base import Rail, RailAway
-from farthing.resources.accounts.actions import refuse_inactive
-from farthing.resources.accounts.store import ACCOUNTS
+from farthing.resources.accounts.actions import is_closed, needs_of_side, refuse_inactive
+from farthing.resources.accounts.model import suspense_account
 from farthing.resources.cards.actions import use
+from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
 from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.orders import actions as orders
@@ -68,10 +68,9 @@ def needs_of(transaction_id: UUID) -> list[Need]:
     """Name a transaction, both sides of it, its order and its card."""
 
     def follow(tx: Transaction) -> list[Need]:
-        needs = []
-        for side in (tx.from_account_id, tx.to_account_id):
-            needs += [Need(BALANCES, side), Need(ACCOUNTS, side, locked=False)]
-        if tx.order_id is not None:
+        sides = (tx.from_account_id, tx.to_account_id)
+        needs = [need for side in sides for need in needs_of_side(side)]
+        if tx.order_id is not None and not tx.is_brought:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
             needs += [Need(NUMBERS, tx.instrument_id), *objects.needs_of(CARDS, tx.instrument_id)]
@@ -91,8 +90,10 @@ def take(
     **changes: Any,
 ) -> Transaction:
     """Take one step of the machine: state, books, orders, history and event in one commit."""
-    step = MACHINE.check(tx.state_id, None, target, actor, _holds(draft, tx))
-    _require_condition(draft, tx, step, actor)
+    holds = _holds(draft, tx)
+    step = MACHINE.check(tx.state_id, None, target, actor, holds)
+    if sentence := step.unmet(draft.now, tx):
+        _refuse(tx, sentence, actor, holds)
     moved = Moved() if step.effect is None else step.effect(tx, amount)
     for posting in moved.postings:
         post(draft, posting, tx.id)
@@ -142,7 +143,19 @@ def resume(
 
 def order_of(draft: Draft, tx: Transaction) -> OrderRow | None:
     """Return the order by which a rail does its part, if it has one."""
-    return None if tx.order_id is None else draft.find(ORDERS, tx.order_id)
+    return None if tx.order_id is None or tx.is_brought else draft.find(ORDERS, tx.order_id)
+
+
+def erase_number(draft: Draft, tx: Transaction) -> None:
+    """Erase the number of a card that was for one use, now that its charge has ended."""
+    card = _card(draft, tx)
+    if card is not None and card.used:
+        draft.remove(NUMBERS, card.id)
+
+
+def _card(draft: Draft, tx: Transaction) -> Card | None:
+    key = tx.instrument_id if tx.method == "card" else None
+    return None if key is None else draft.find(CARDS, key)
 
 
 def _next_state(draft: Draft, tx: Transaction) -> str | None:
@@ -171,16 +184,9 @@ def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
     if moved.rail == "finish" and tx.flow != "INTERNAL":
         if order is not None and order.status != "done":
             orders.rest(draft, order, "done", "Somebody vouched for it.")
+            erase_number(draft, tx)
         return {"settled": True}
     return {}
-
-
-def erase_number(draft: Draft, tx: Transaction) -> None:
-    """Erase the number of a card that was for one use, now that its charge has ended."""
-    if tx.method == "card" and tx.instrument_id is not None:
-        card = draft.find(CARDS, tx.instrument_id)
-        if card is not None and card.used:
-            draft.remove(NUMBERS, card.id)
 
 
 def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
@@ -189,8 +195,7 @@ def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
         if order.status not in {"done", "refused", "challenge"}:
             orders.wake(draft, order)
         return order.id
-    card = draft.find(CARDS, tx.instrument_id) if tx.method == "card" and tx.instrument_id else None
-    if card is not None:
+    if card := _card(draft, tx):
         use(draft, card)
     kind = "charge" if tx.flow == "INBOUND" else "payout"
     return orders.place(draft, tx.id, kind, tx.amount, tx.currency).id  # type: ignore[arg-type]  # one of the two
@@ -202,17 +207,27 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
     principal, target = draft.principal, body.to_state_id
     actor, holds = principal.actor, _holds(draft, old, principal)
     step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, actor, holds)
-    _refuse_stranger(old, step, principal)
-    _require_condition(draft, old, step, actor)
+    if sentence := _strange(old, step, principal) or step.unmet(draft.now, old):
+        _refuse(old, sentence, actor, holds)
     changes = objects.merged_labels(old, body)
-    changes["target_state_id"] = _GOALS.get(target, old.target_state_id)
+    changes["target_state_id"] = _goal(old, target)
     if step.effect in FORWARD:
         refuse_inactive(draft, old.from_account_id, old.to_account_id)
+    if step.effect is model.adjust and is_closed(draft, old.from_account_id):
+        raise AccountNotActive("The account from which it came is CLOSED and takes nothing back.")
     order = order_of(draft, old)
     if order is not None and order.is_in_flight and order.id != recalled:
         _refuse_in_flight(old, step, actor, holds)
     amount = body.amount_for(old, step)
     return take(draft, old, target, actor=actor, amount=amount, **changes)
+
+
+def _goal(tx: Transaction, target: str) -> str:
+    """Return how far the platform goes now; escrow that was asked for is not passed over."""
+    is_held_later = tx.target_state_id == "HELD" != tx.state_id
+    return (
+        "HELD" if is_held_later and target in UNDER_WAY else _GOALS.get(target, tx.target_state_id)
+    )
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:
@@ -227,51 +242,32 @@ def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Ho
         return one.target not in FINAL or _is_vouched_for(one.target, actor)
 
     if not goes_on(step):
-        others = MACHINE.allowed(tx.state_id, actor, lambda one: holds(one) and goes_on(one))
-        raise TransitionNotAllowed(
-            "The rail has it and did not recall it. Wait for the outcome, which comes by itself.",
-            currentStateId=tx.state_id,
-            allowedStateIds=others,
-        )
+        sentence = "The rail has it and did not recall it. Wait for the outcome, which will come."
+        _refuse(tx, sentence, actor, lambda one: holds(one) and goes_on(one))
 
 
-def _refuse_stranger(tx: Transaction, step: Transition, principal: Principal) -> None:
+def _strange(tx: Transaction, step: Transition, principal: Principal) -> str | None:
     """Keep receivers from stopping what others send, and clients from calling a payout back."""
-    actor = principal.actor
+    actor, suspense = principal.actor, suspense_account(tx.tenant_id, tx.currency)
     if actor is Actor.CUSTOMER and principal.customer_id != tx.from_owner_id:
-        sentence = "Only its sender, the client or the operator can move it."
-    elif actor is Actor.CLIENT and tx.flow == "OUTBOUND" and step.effect is model.adjust:
-        sentence = "The money has left; only the operator can say that a bank sent it back."
-    else:
-        return
-    raise TransitionNotAllowed(sentence, currentStateId=tx.state_id, allowedStateIds=[])
-
-
-def _require_condition(draft: Draft, tx: Transaction, step: Transition, actor: Actor) -> None:
-    refusal = _refusal(draft, tx, step)
-    if refusal is not None:
-        allowed = MACHINE.allowed(tx.state_id, actor, _holds(draft, tx))
-        raise TransitionNotAllowed(
-            refusal.detail, currentStateId=tx.state_id, allowedStateIds=allowed
-        )
+        return "Only its sender, the client or the operator can move it."
+    if actor is Actor.CLIENT and tx.flow == "OUTBOUND" and step.effect is model.adjust:
+        return "The money has left; only the operator can say that a bank sent it back."
+    if actor is Actor.CLIENT and tx.to_account_id == suspense and step.effect is model.adjust:
+        return "Money in suspense is the operator's to place, or to send back."
+    return None
 
 
 def _holds(draft: Draft, tx: Transaction, principal: Principal | None = None) -> Holds:
     """Return what tells whether a step could be taken, by whoever asks if somebody does."""
-    return lambda step: _refusal(draft, tx, step, principal) is None
+    return lambda step: (
+        not ((principal and _strange(tx, step, principal)) or step.unmet(draft.now, tx))
+    )
 
 
-def _refusal(
-    draft: Draft, tx: Transaction, step: Transition, principal: Principal | None = None
-) -> Problem | None:
-    try:
-        if principal is not None:
-            _refuse_stranger(tx, step, principal)
-        if step.needs is not None:
-            step.needs(draft.now, tx)
-    except TransitionNotAllowed as refused:
-        return refused
-    return None
+def _refuse(tx: Transaction, sentence: str, actor: Actor, holds: Holds) -> NoReturn:
+    allowed = MACHINE.allowed(tx.state_id, actor, holds)
+    raise TransitionNotAllowed(sentence, currentStateId=tx.state_id, allowedStateIds=allowed)
 
 
 async def _recall(call: Call[Any]) -> UUID | None:
@@ -282,12 +278,14 @@ async def _recall(call: Call[Any]) -> UUID | None:
     tx, _ = await objects.fetch(call, TRANSACTIONS)
     objects.refuse_unresolved(model.NOUN, tx)
     step = MACHINE.find(tx.state_id, body.to_state_id, actor)
-    if step is None or model.meant(body.from_state_id) not in {None, tx.state_id}:
-        # Why not, the commit says.
+    is_expected = model.meant(body.from_state_id) in {None, tx.state_id}
+    # The rail stops nothing for a step that the commit will refuse.
+    if step is None or not is_expected or _strange(tx, step, call.principal):
         return None
-    _refuse_stranger(tx, step, call.principal)
+    objects.merged_labels(tx, body)
+    body.amount_for(tx, step)
     order = None
-    if tx.order_id is not None:
+    if tx.order_id is not None and not tx.is_brought:
         order = await orders_store.find(call.pool, tx.tenant_id, tx.order_id)
     if order is None or not order.is_in_flight:
         return None

@@ -180,6 +180,7 @@ OPERATIONS: Final = (
             errors.AmountExceedsRemaining,
             errors.BalanceLimit,
             errors.AccountNotActive,
+            errors.OwnerNotActive,
             errors.InstrumentNotUsable,
         ),
         body_example={

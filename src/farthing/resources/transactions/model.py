@@ -47,6 +47,8 @@ FINAL: Final = frozenset({"CANCELLED", "FAILED"})
 UNDER_WAY: Final = frozenset({"ACCEPTED", "PROCESSING"})
 # Whatever went astray is carried out again before it can end.
 DETOURS: Final = {"ERRORED": "PROCESSING"}
+# In these a rail may be told to go on; in all others somebody keeps it waiting.
+IN_HAND: Final = UNDER_WAY | frozenset(DETOURS)
 
 
 def meant(state: str | None) -> str | None:
@@ -80,6 +82,7 @@ class Transaction(ObjectRow, frozen=True):
     settled: bool
     adjusted: int
     disputed: int
+    # The order by which a rail does its part, or the arrival that a payer's bank has brought.
     order_id: UUID | None
     expires_at: datetime | None
 
@@ -98,8 +101,12 @@ class Transaction(ObjectRow, frozen=True):
     @property
     def needs_order(self) -> bool:
         """Whether a rail must be told; a transfer to us is brought by the payer's bank alone."""
-        waits = self.flow == "INBOUND" and self.method == "bankAccount"
-        return not (self.flow == "INTERNAL" or self.settled or waits)
+        return not (self.flow == "INTERNAL" or self.settled or self.is_brought)
+
+    @property
+    def is_brought(self) -> bool:
+        """Tell whether the payer's bank alone brings the money, with no order of ours."""
+        return self.flow == "INBOUND" and self.method == "bankAccount"
 
     @property
     def left(self) -> int:
@@ -109,7 +116,13 @@ class Transaction(ObjectRow, frozen=True):
     @property
     def course(self) -> Course:
         """The payment as the books see it."""
-        return Course(self.from_account_id, self.to_account_id, self.amount, self.money)
+        sides, is_paid = (self.from_account_id, self.to_account_id), self.has_left
+        return Course(*sides, self.amount, self.money, is_paid)
+
+    @property
+    def has_left(self) -> bool:
+        """Tell whether the money has left the platform."""
+        return self.flow == "OUTBOUND" and self.settled
 
 
 class Adjustment(View, frozen=True, kw_only=True):
@@ -247,7 +260,7 @@ def outside_is_done(_: datetime, tx: Transaction) -> None:
 
 def has_not_left(_: datetime, tx: Transaction) -> None:
     """Require that the money has not left the platform."""
-    if tx.flow == "OUTBOUND" and tx.settled:
+    if tx.has_left:
         raise TransitionNotAllowed("The bank has the money already; it cannot be taken back.")
 
 

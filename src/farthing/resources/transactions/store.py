@@ -90,8 +90,8 @@ SELECT object_id, source, target, actor, principal, reason, request_id, created_
 FROM history WHERE tenant_id = $1 AND object_id = ANY($2) ORDER BY version
 """
 _EXPIRED: Final = """
-SELECT tenant_id, id FROM transactions WHERE expires_at <= $1 AND NOT settled
-AND state_id IN ('PENDING', 'PROCESSING') ORDER BY expires_at LIMIT $2
+SELECT tenant_id, id FROM transactions WHERE expires_at <= $1
+AND state_id IN ('PENDING', 'PROCESSING') AND NOT settled ORDER BY expires_at LIMIT $2
 """
 
 

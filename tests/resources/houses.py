@@ -1,0 +1,85 @@
+"""A house for tests of money: a service on a database of its own, with an outside that obeys."""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+from tests.conftest import OnlyDeclaredProblems
+from tests.resources.outside import ScriptedRail
+
+from farthing.catalog import CHECKS, MACHINES
+from farthing.core.clock import system_clock
+from farthing.db.checks import run_checks
+from farthing.db.migrate import migrate
+from farthing.http.app import build
+from farthing.http.service import Service
+from farthing.rails.base import Rail
+from farthing.resources.cards.vault import Vault
+from farthing.resources.settlements.api import Teller
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.conftest import Database
+
+
+@dataclass
+class Clock:
+    """A clock that is set by hand."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass(frozen=True)
+class House:
+    """A service on a database of its own, with a scripted outside."""
+
+    service: Service
+    client: httpx2.AsyncClient
+    database: "Database"
+    rail: ScriptedRail
+    clock: Clock
+
+    @property
+    def teller(self) -> Teller:
+        found: Teller = self.service.parts[Teller]
+        return found
+
+    async def discrepancies(self) -> list[tuple[str, Any]]:
+        """Return what `farthing verify` would find."""
+        found = run_checks(self.database.admin_url, CHECKS, 5)
+        return [(one.check.sentence, one.discrepancies) async for one in found if one.discrepancies]
+
+
+async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any) -> Service:
+    """Start a service whose rail is another than the sandbox's."""
+    service = await Service.start(database.settings(rail_seconds=3, **settings), clock)
+    vault = service.parts[Vault]
+    parts = (service.settings, service.pool, service.committer, vault, rail, clock)
+    return replace(service, parts={**service.parts, Rail: rail, Teller: Teller(*parts)})
+
+
+@asynccontextmanager
+async def open_client(service: Service) -> "AsyncIterator[httpx2.AsyncClient]":
+    """Open a client of a service that sees only declared problems."""
+    app = OnlyDeclaredProblems(build(service), service)
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://farthing.test") as client:
+        yield client
+
+
+@asynccontextmanager
+async def open_house(server: "Database") -> "AsyncIterator[House]":
+    """Open a house on a new database."""
+    database = await server.create()
+    await migrate(database.url, MACHINES)
+    rail, clock = ScriptedRail(), Clock(system_clock())
+    service = await start(database, rail, clock)
+    async with open_client(service) as client:
+        yield House(service, client, database, rail, clock)
+    await service.stop()

@@ -1,0 +1,119 @@
+"""The sandbox's cards and sort codes in payments: each does what its table says."""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+from tests.resources.houses import Clock, House, open_client
+from tests.resources.money import World, open_world
+from tests.resources.outside import ScriptedRail
+
+from farthing.catalog import MACHINES
+from farthing.core.clock import system_clock
+from farthing.db.migrate import migrate
+from farthing.http.service import Service
+from farthing.rails.base import Rail
+from farthing.rails.sandbox import DISPUTED_AFTER, MAGIC_CARDS, MAGIC_SORT_CODES, SandboxRail
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.conftest import Database
+
+STATES = {
+    "done": "EFFECTED",
+    "refused": "FAILED",
+    "challenge": "PROCESSING",
+    "pending": "PROCESSING",
+    "unknown": "ERRORED",
+}
+CHARGEABLE = [one for one in MAGIC_CARDS if one.verification == "verified"]
+PAYABLE = [one for one in MAGIC_SORT_CODES if one.verification == "verified"]
+
+
+@pytest_asyncio.fixture(scope="module")
+async def sandbox_house(database: "Database") -> "AsyncIterator[House]":
+    own, clock = await database.create(), Clock(system_clock())
+    await migrate(own.url, MACHINES)
+    service = await Service.start(own.settings(), clock)
+    async with open_client(service) as client:
+        # The scripted outside stands aside: the service has the sandbox's.
+        yield House(service, client, own, ScriptedRail(), clock)
+    await service.stop()
+
+
+@pytest_asyncio.fixture
+async def sandbox(sandbox_house: House) -> "AsyncIterator[World]":
+    opened = await open_world(sandbox_house)
+    yield opened
+    await opened.idle()
+    assert await sandbox_house.discrepancies() == []
+
+
+async def charged(world: World, number: str, amount: int = 500) -> dict[str, Any]:
+    account = await world.account()
+    card = await world.card(await world.owner(account), number)
+    return await world.charged(account, amount, paymentInstrumentId=card)
+
+
+def rail_of(world: World) -> SandboxRail:
+    found: SandboxRail = world.house.service.parts[Rail]
+    return found
+
+
+@pytest.mark.parametrize("magic", CHARGEABLE, ids=lambda magic: magic.number)
+async def test_a_charge_does_what_the_table_says(sandbox: World, magic: Any) -> None:
+    tx = await charged(sandbox, magic.number)
+    assert tx["stateId"] == STATES[magic.charge]
+    assert bool(tx["requirements"]) == (magic.charge == "challenge")
+    if magic.charge == "done":
+        assert (await sandbox.refund(tx, 500)).status_code == 200
+        await sandbox.idle()
+        events = await sandbox.events(tx)
+        assert events[-1] == ("refunded" if magic.refund == "done" else "refund_refused")
+
+
+@pytest.mark.parametrize("magic", PAYABLE, ids=lambda magic: magic.sort_code)
+async def test_a_payout_does_what_the_table_says(sandbox: World, magic: Any) -> None:
+    account = await sandbox.fund(1000)
+    bank = await sandbox.bank_account(await sandbox.owner(account), sortCode=magic.sort_code)
+    tx = await sandbox.paid_out(account, 400, paymentInstrumentId=bank)
+    assert tx["stateId"] == STATES[magic.payout]
+    if magic.payout in {"pending", "unknown"}:
+        tenant_id, order = sandbox.tenant.id, await sandbox.order_of(tx)
+        await rail_of(sandbox).decide(tenant_id, order, "done")
+        await sandbox.later(minutes=5)
+        assert await sandbox.state(tx) == "EFFECTED"
+
+
+async def test_a_card_that_is_disputed_is_so_after_a_minute(sandbox: World) -> None:
+    (magic,) = [one for one in MAGIC_CARDS if one.disputed]
+    tx = await charged(sandbox, magic.number)
+    await sandbox.later(seconds=DISPUTED_AFTER.total_seconds() - 1)
+    assert await sandbox.state(tx) == "EFFECTED"
+    await sandbox.later(seconds=1)
+    assert await sandbox.state(tx) == "DISPUTED"
+
+
+async def test_an_order_that_the_sandbox_forgets_is_sent_again(sandbox: World) -> None:
+    (magic,) = [one for one in MAGIC_SORT_CODES if one.payout == "unknown"]
+    account = await sandbox.fund(1000)
+    bank = await sandbox.bank_account(await sandbox.owner(account), sortCode=magic.sort_code)
+    tx = await sandbox.paid_out(account, 400, paymentInstrumentId=bank)
+    order = await sandbox.order_of(tx)
+    await rail_of(sandbox).forget(sandbox.tenant.id, order)
+    await sandbox.later(minutes=5)
+    assert [one.id for one in await sandbox.orders(tx)] == [order]
+    await rail_of(sandbox).decide(sandbox.tenant.id, order, "done")
+    await sandbox.later(minutes=10)
+    assert await sandbox.state(tx) == "EFFECTED"
+
+
+async def test_the_sandbox_tells_of_money_until_it_is_heard(sandbox: World) -> None:
+    account = await sandbox.account()
+    text = await sandbox.reference(account)
+    tx = await sandbox.announced(account, 700)
+    await rail_of(sandbox).tell(sandbox.arrival(text, 700))
+    await sandbox.later(seconds=2)
+    assert await sandbox.state(tx) == "EFFECTED"
+    assert await rail_of(sandbox).news() == []
