@@ -151,15 +151,20 @@ class Teller:
             return await self._charge(claimed)
         destination = claimed.bank_account
         if destination is None or destination.state_id != "ENABLED":
-            return NO_DESTINATION
+            return await self._refuse(order, NO_DESTINATION)
         text = tx.reference or tx.description or ""
         return await self._rail.pay_out(order.instruction, destination.destination, text)
+
+    async def _refuse(self, order: OrderRow, why: Outcome) -> Outcome:
+        """Refuse what cannot be sent; whoever tried before may be late, so the rail must agree."""
+        never_sent = order.attempts == 1
+        return why if never_sent or await self._rail.recall(order.instruction) else NO_ANSWER
 
     async def _charge(self, claimed: Claimed) -> Outcome:
         order, card = claimed.order, claimed.card
         number = None if card is None else await self._vault.find_number(card.tenant_id, card.id)
         if card is None or number is None:
-            return NO_NUMBER
+            return await self._refuse(order, NO_NUMBER)
         details = CardDetails(number, card.expiry, None)
         approved = order.status == "approved"
         return await self._rail.charge(order.instruction, details, approved=approved)
