@@ -173,7 +173,7 @@ UNTRUE: dict[str, list[str]] = {
         "UPDATE balances SET complete = complete + 1",
         "UPDATE balances SET disputed_debits = disputed_debits + 1",
     ],
-    "Nothing but a dispute takes what is available below zero.": [
+    "Nothing but what the outside decides takes what is available below zero.": [
         "UPDATE balances SET withheld = 10 ^ 9 WHERE place = 'platform'",
     ],
     "Every customer's standing says whether its money may move.": [

@@ -1,6 +1,6 @@
 """What can be done with transactions: label them, and move them step by step."""
 
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 from uuid import UUID
 
 import msgspec
@@ -31,7 +31,6 @@ from farthing.resources.orders.store import ORDERS
 from farthing.resources.transactions import model, store
 from farthing.resources.transactions.model import (
     FINAL,
-    FORWARD,
     MACHINE,
     UNDER_WAY,
     Moved,
@@ -39,6 +38,8 @@ from farthing.resources.transactions.model import (
 )
 from farthing.resources.transactions.store import TRANSACTIONS
 
+# With these the money goes on, which it does only between accounts that are in use.
+FORWARD: Final = frozenset({model.engage, model.hold, model.effect})
 # How far the platform goes by itself once a caller has moved a transaction.
 _GOALS = {"PENDING": "PENDING", "HELD": "HELD", "PROCESSING": "EFFECTED"}
 

@@ -1,7 +1,7 @@
 """How transactions are spoken of on the wire."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
@@ -16,8 +16,6 @@ from farthing.resources.transactions import actions, store
 from farthing.resources.transactions.model import (
     NOUN,
     Flow,
-    FromState,
-    ToState,
     Transaction,
     TransactionState,
     TransactionView,
@@ -32,6 +30,15 @@ from farthing.resources.transactions.store import (
 
 PATH: Final = "/v1/tx"
 ONE: Final = "/v1/tx/{id}"
+
+# The states that a request may name, to move to and to move from.
+ToState = Literal[
+    "PENDING", "PROCESSING", "HELD", "EFFECTED", "ADJUSTED", "ERRORED", "CANCELLED", "FAILED"
+]
+FromState = Literal[
+    "PENDING", "ACCEPTED", "PROCESSING", "HELD", "EFFECTED",
+    "CHARGEBACK", "ADJUSTED", "ERRORED", "CANCELLED", "FAILED",
+]  # fmt: skip
 
 _PART: Final = "(accounts|entries|transitions)"
 Included = Annotated[

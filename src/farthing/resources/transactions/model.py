@@ -26,14 +26,6 @@ TransactionState = Literal[
     "PENDING", "ACCEPTED", "PROCESSING", "HELD", "EFFECTED",
     "DISPUTED", "ADJUSTED", "ERRORED", "CANCELLED", "FAILED",
 ]  # fmt: skip
-# The states that a request may name, to move to and to move from.
-ToState = Literal[
-    "PENDING", "PROCESSING", "HELD", "EFFECTED", "ADJUSTED", "ERRORED", "CANCELLED", "FAILED"
-]
-FromState = Literal[
-    "PENDING", "ACCEPTED", "PROCESSING", "HELD", "EFFECTED",
-    "CHARGEBACK", "ADJUSTED", "ERRORED", "CANCELLED", "FAILED",
-]  # fmt: skip
 Flow = Literal["INBOUND", "OUTBOUND", "INTERNAL"]
 Method = Literal["card", "bankAccount", "transfer"]
 Purpose = Literal["PURCHASE", "TRANSFER", "DEPOSIT", "WITHDRAWAL"]
@@ -246,10 +238,6 @@ def lose(tx: Transaction, amount: int) -> Moved:
 def win(tx: Transaction, _: int) -> Moved:
     """Free what was disputed."""
     return lose(tx, 0)
-
-
-# With these the money goes on, which it does only between accounts that are in use.
-FORWARD: Final = frozenset({engage, hold, effect})
 
 
 def outside_is_done(_: datetime, tx: Transaction) -> None:
