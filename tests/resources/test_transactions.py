@@ -254,3 +254,22 @@ async def test_both_forms_of_the_path_reach_it_and_no_other(world: World) -> Non
         answer = await world.call("PATCH", f"/v1/tx/{wrong}/state", {"toStateId": "HELD"})
         assert problem(answer) == (400, "malformed_id")
         assert "tx/<uuid>" in answer.json()["detail"]
+
+
+async def test_what_a_client_sets_back_to_pending_stays_there(world: World) -> None:
+    tx = await world.charged(await world.account(), 1000, targetStateId="HELD")
+    await world.moved(tx, "PENDING")
+    assert await world.state(tx) == "PENDING"
+    await world.moved(tx, "PROCESSING")
+    assert await world.state(tx) == "EFFECTED"
+
+
+async def test_what_is_possible_now_is_what_a_move_would_do(world: World) -> None:
+    tx = await world.charged(await world.account(), 1000, targetStateId="PENDING")
+    await world.moved(tx, "HELD")
+    answer = await world.call("GET", f"{world.path(tx)}/transitions")
+    possible = {one["toStateId"] for one in answer.json()["possible"]}
+    refused = await world.move(tx, "EFFECTED")
+    assert (
+        possible == set(refused.json()["allowedStateIds"]) == {"PENDING", "PROCESSING", "CANCELLED"}
+    )

@@ -106,7 +106,7 @@ class Machine(Struct, frozen=True):
         """
         if expected is not None and expected != current:
             raise StateMismatch(
-                f"fromStateId is {expected}, but the {self.noun} is {current}. "
+                f"fromStateId names another state: the {self.noun} is {current}. "
                 "Read it again and decide anew.",
                 currentStateId=current,
                 allowedStateIds=self.allowed(current, actor, holds),

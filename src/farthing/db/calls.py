@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
 
 from farthing.config import Settings
 from farthing.core.actors import Principal
+from farthing.core.clock import system_clock
 from farthing.db.pool import Pool
 
 B = TypeVar("B")
@@ -30,6 +32,7 @@ class Call(Generic[B]):
     annotations: tuple[tuple[str, str], ...] = ()
     # The query of an operation that takes a body too.
     query: Any = None
+    now: datetime = field(default_factory=system_clock)
 
     def part(self, kind: Callable[..., P]) -> P:
         """Return the part of the process that has this type."""

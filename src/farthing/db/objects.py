@@ -42,11 +42,16 @@ _NO_FILTERS: Final = frozenset({"limit", "include"})
 
 async def fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, Struct]:
     """Read one object that the caller may see, with its view."""
+    row, beside = await _fetch(call, table)
+    return row, table.view(row, *beside)
+
+
+async def _fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, list[Any]]:
     row = await find(call, table, call.id)
     if row is None:
         raise NotFound(f"There is no such {table.noun}.")
     beside = await _beside(call, table, [row])
-    return row, table.view(row, *beside[row.id])
+    return row, beside[row.id]
 
 
 async def fetch_many(
@@ -88,13 +93,14 @@ async def fetch_page(
 
 async def fetch_transitions(call: Call[Any], table: ObjectTable[Obj]) -> TransitionsView:
     """Read the history of an object and what the caller can do with it now."""
-    row, _ = await fetch(call, table)
+    row, beside = await _fetch(call, table)
     records = await call.pool.fetch(_HISTORY_SQL, call.principal.tenant_id, call.id)
     actor = call.principal.actor
+    steps = [one for one in table.machine.table if one.source == row.state_id and actor in one.who]
     possible = [
         PossibleStep(to_state_id=step.target, why=step.why)
-        for step in table.machine.table
-        if step.source == row.state_id and actor in step.who and not row.unresolved()
+        for step in steps
+        if not row.unresolved() and step.unmet(call.now, row, *beside) is None
     ]
     return TransitionsView(
         state_id=row.state_id, history=[show_step(record) for record in records], possible=possible

@@ -62,6 +62,7 @@ class Endpoint:
             self.service.parts,
             annotations,
             query,
+            self.service.clock(),
         )
         context = Context(principal, scope["state"]["request_id"], key)
         answer = await self._answer(operation, call, context, media_type)

@@ -59,7 +59,8 @@ async def move(call: Call[Any]) -> Command:
         old = draft.require(TRANSACTIONS, call.id)
         new = _move(draft, old, call.body, old.order_id if is_dry else recalled)
         answer = draft.written(new)
-        go_on(draft, new)
+        if new.state_id in UNDER_WAY:
+            go_on(draft, new)
         return store.rehearsed(draft, old, new) if is_dry else answer
 
     return Command(decide, needs=needs_of(call.id), rehearsal=is_dry)
