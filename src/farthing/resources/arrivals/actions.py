@@ -18,6 +18,7 @@ from farthing.resources.arrivals import store
 from farthing.resources.arrivals.model import ArrivalRow
 from farthing.resources.arrivals.store import ARRIVALS
 from farthing.resources.customers.store import STANDINGS
+from farthing.resources.orders.store import ORDERS
 from farthing.resources.payments.model import new_transaction
 from farthing.resources.references import store as references
 from farthing.resources.references.model import find_in
@@ -60,7 +61,9 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
         draft.insert(ARRIVALS, row)
         return model.view(tx)
 
-    needs = [Need(ARRIVALS, arrival.id), *needs_of_suspense(tenant_id, rail, arrival.currency)]
+    # No order has this id, which the transaction gets as if one had brought the money.
+    needs = [Need(ARRIVALS, arrival.id), Need(ORDERS, arrival.id)]
+    needs += needs_of_suspense(tenant_id, rail, arrival.currency)
     needs += [need for key in waiting for need in needs_of(key)]
     if found is not None:
         needs += [Need(REFERENCES, found.id), *needs_of_side(found.to_account_id)]
