@@ -24,7 +24,6 @@ from tests.resources.scripted_rail import MOODS, RAIL, Deed, Mood
 
 from farthing.core.actors import Actor
 from farthing.core.ids import new_id
-from farthing.resources.orders.model import IN_FLIGHT
 from farthing.resources.transactions.model import FINAL, MACHINE, UNPAID, ToState
 
 if TYPE_CHECKING:
@@ -192,6 +191,7 @@ class MoneyMachine(RuleBasedStateMachine):
         body = {"accountId": named, "method": "bankAccount", "purpose": "DEPOSIT"}
         if kind == "once":
             world.cards.append(await world.new_card(world.customers[0], "ONE_TIME_USE"))
+            self.seen = await world.look()
         if kind != "transfer":
             card = world.cards[-1] if kind == "once" else world.cards[0]
             body |= {"method": "card", "paymentInstrumentId": card}
@@ -268,16 +268,16 @@ class MoneyMachine(RuleBasedStateMachine):
         assert (await self.world.look()).mark == self.look.mark
 
     def is_honest(self, tx: Tx, target: str) -> bool:
-        """Let the operator say only what is so: what he vouches for, the rail makes true first."""
+        """Let the operator be mistaken about what failed, but not about what is done.
+
+        What he vouches for has happened outside; that a transaction failed, the rail is asked.
+        """
         order = self.order_of(tx)
         if order is None:
             return True
         deed, stalls = RAIL.deeds.get(order.id), order.id in RAIL.stalled
         if tx.state_id == "DISPUTED" and target in {"EFFECTED", "ADJUSTED"}:
             return deed is not None and deed.disputed > 0
-        if target == "FAILED" and order.status in IN_FLIGHT:
-            # While the rail takes its time he may be mistaken: its answer is on the way.
-            return deed is None or (not stalls and RAIL.settle(order.id, done=False))
         if target == "EFFECTED" and tx.state_id == "PROCESSING" and not tx.settled:
             return not stalls and RAIL.settle(order.id, done=True)
         return True
@@ -355,15 +355,13 @@ class MoneyMachine(RuleBasedStateMachine):
 
     @rule(mood=PROMPT, minutes=st.sampled_from((0, 2, 2, 20, 20, 400, 31 * 24 * 60)))
     def work(self, mood: Mood, minutes: int) -> None:
+        """Let time pass, and the worker do what is due; or let it only hear the news."""
+
         async def step() -> None:
             await self.world.pass_time(timedelta(minutes=minutes))
-            await self.world.work(mood)
+            await self.world.work(mood, *(() if minutes else ("hear the news of rails",)))
 
         self.run(step())
-
-    @rule(mood=PROMPT)
-    def hear_news(self, mood: Mood) -> None:
-        self.run(self.world.work(mood, "hear the news of rails"))
 
     def dispute(self, pick: int, share: int | None) -> bool:
         found = self.charges(disputed=False)
@@ -398,9 +396,7 @@ class MoneyMachine(RuleBasedStateMachine):
     def answer_at_last(self, pick: int, mood: Mood) -> bool:
         if RAIL.stalled:
             order_id = list(RAIL.stalled)[pick % len(RAIL.stalled)]
-            # Nobody asks again about what the operator has declared failed.
-            is_over = self.orders[order_id].status == "recalled"
-            RAIL.let_go(order_id, "does" if is_over else mood)
+            RAIL.let_go(order_id, mood)
             self.run(self.world.quiet())
             return True
         return False
@@ -421,7 +417,8 @@ class MoneyMachine(RuleBasedStateMachine):
         faults = [one for one in self.logs if is_fault(one)]
         assert not faults, "\n".join(str(one["traceback"]) for one in faults)
         self.logs.clear()
-        assert self.run(self.world.verify(everything=False)) == []
+        found = self.run(self.world.verify(everything=False))
+        assert not found, found
         self.check_orders()
         self.check_outside()
         self.broken = False
@@ -435,7 +432,7 @@ class MoneyMachine(RuleBasedStateMachine):
                 assert really == "done", order
             if order.status == "refused":
                 assert really in {"refused", "challenge", "unheard"}, order
-            if order.status == "recalled" and order.id not in RAIL.stalled:
+            if order.status == "recalled":
                 assert really in {"refused", "unheard"}, order
 
     def check_outside(self) -> None:
@@ -517,7 +514,8 @@ class MoneyMachine(RuleBasedStateMachine):
             assert balance.disputed_debits == balance.disputed_credits == 0, balance
             assert balance.withheld == 0, balance
         assert not any(sums.values())
-        assert self.run(self.world.verify(everything=True)) == []
+        found = self.run(self.world.verify(everything=True))
+        assert not found, found
         for currency, amount in self.world.held_outside(self.look).items():
             assert RAIL.inside[currency] == amount, (currency, RAIL.deeds)
 

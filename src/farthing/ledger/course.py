@@ -7,6 +7,7 @@ that is already behind it returns nothing to post.
 from typing import Literal
 from uuid import UUID
 
+import msgspec
 from msgspec import Struct
 
 from farthing.ledger import effects
@@ -36,7 +37,7 @@ def withhold(course: Course) -> Progress:
     """Complete the payment, and keep the money from the payee for now."""
     if course.where == "withheld":
         return (), "withheld"
-    kept = effects.withhold(course.payee, course.amount)
+    kept = _freely(effects.withhold(course.payee, course.amount))
     return (*complete(course)[0], kept), "withheld"
 
 
@@ -57,6 +58,11 @@ def give_up(course: Course) -> Progress:
     ways: dict[str, tuple[Posting, ...]] = {
         "nowhere": (),
         "reserved": (effects.release(payer, payee, amount),),
-        "withheld": (effects.let_go(payee, amount), effects.adjust(payer, payee, amount)),
+        "withheld": (effects.let_go(payee, amount), _freely(effects.adjust(payer, payee, amount))),
     }
     return ways[course.where], "nowhere"
+
+
+def _freely(posting: Posting) -> Posting:
+    """Let a posting take what the one before it has brought, though a dispute took all else."""
+    return msgspec.structs.replace(posting, may_overdraw=True)

@@ -111,6 +111,12 @@ def refuse_inactive(draft: Draft, *account_ids: UUID) -> None:
             raise AccountNotActive(f"{name} is {account.state_id}, not ENABLED.")
 
 
+def is_closed(draft: Draft, account_id: UUID) -> bool:
+    """Tell whether an account takes nothing any more, not even what it was promised."""
+    account = draft.find(ACCOUNTS, account_id)
+    return account is not None and account.state_id == "CLOSED"
+
+
 def needs_of_side(account_id: UUID) -> list[Need]:
     """Name an account, what it holds, and the standing of its owner."""
 

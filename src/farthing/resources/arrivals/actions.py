@@ -11,7 +11,7 @@ from farthing.db.pool import Pool
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Arrival
-from farthing.resources.accounts.actions import needs_of_side, open_suspense
+from farthing.resources.accounts.actions import is_closed, needs_of_side, open_suspense
 from farthing.resources.accounts.model import Account, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.arrivals import store
@@ -112,7 +112,11 @@ def _fitting(draft: Draft, keys: list[UUID], arrival: Arrival) -> tuple[Transact
     found = [tx for key in keys if (tx := draft.find(TRANSACTIONS, key)) is not None]
     waiting = [tx for tx in found if tx.state_id in WAITING and not tx.settled]
     asked = (arrival.amount, arrival.currency)
-    fits = [tx for tx in waiting if (tx.amount, tx.currency) == asked]
+    fits = [
+        tx
+        for tx in waiting
+        if (tx.amount, tx.currency) == asked and not is_closed(draft, tx.to_account_id)
+    ]
     return (fits[0] if fits else None), bool(waiting)
 
 

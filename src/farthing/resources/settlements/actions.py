@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.actors import Actor
-from farthing.core.errors import AmountExceedsRemaining
+from farthing.core.errors import AmountExceedsRemaining, Unavailable
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.ledger import effects
@@ -17,10 +17,8 @@ from farthing.rails.base import Outcome
 from farthing.resources.arrivals.actions import into_suspense, needs_of_suspense
 from farthing.resources.bank_accounts.model import BankAccount
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
-from farthing.resources.cards.actions import erase_used
 from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
-from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.challenges.actions import open_challenge
 from farthing.resources.challenges.model import Link
 from farthing.resources.orders import actions as orders
@@ -28,7 +26,7 @@ from farthing.resources.orders.model import OrderRow, Status
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.settlements.model import said
 from farthing.resources.transactions import model
-from farthing.resources.transactions.actions import needs_of, order_of, resume, take
+from farthing.resources.transactions.actions import erase_number, needs_of, order_of, resume, take
 from farthing.resources.transactions.model import FINAL, MACHINE, UNDER_WAY, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -82,13 +80,15 @@ def record(order: OrderRow, outcome: Outcome, rail: str, asked: Asked) -> Comman
             return
         if outcome.status in {"done", "refused"}:
             orders.rest(draft, found, outcome.status, outcome.reason)
-            _erase_number(draft, tx, found)
+            erase_number(draft, tx)
             end = _end_refund if found.kind == "refund" else _end_payment
             end(draft, tx, found, outcome, rail)
         elif found.kind == "refund":
             orders.put_off(draft, found, _still(outcome), outcome.reason)
         elif tx.state_id not in FINAL:
             _wait(draft, tx, outcome, asked)
+        elif found.status != "recalled":
+            orders.put_off(draft, found, _still(outcome), outcome.reason)
 
     needs = [*_needs(order), *needs_of_suspense(order.tenant_id, rail, order.currency)]
     return Command(decide, needs=needs)
@@ -107,17 +107,20 @@ def resolve(transaction_id: UUID, *, approved: bool, reason: str) -> Command:
             free = msgspec.structs.replace(tx, requirements={})
             return draft.change(TRANSACTIONS, tx, free, "updated", reason)
         orders.rest(draft, order, "refused", reason)
-        _erase_number(draft, tx, order)
+        erase_number(draft, tx)
         return model.view(resume(draft, tx, reason, requirements={}))
 
     return Command(decide, needs=_needs_of(transaction_id))
 
 
-def open_dispute(transaction_id: UUID, amount: int | None, reason: str) -> Command:
+def open_dispute(transaction_id: UUID, version: int, amount: int | None, reason: str) -> Command:
     """Set aside what a payer disputes: at most what is left, and by default all of it."""
 
     def decide(draft: Draft) -> Struct:
         tx = draft.require(TRANSACTIONS, transaction_id)
+        if tx.version != version:
+            # A refund may be under way by now, and what it becomes says how much is left.
+            raise Unavailable("The transaction has just changed.")
         MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
         disputed = tx.left if amount is None else amount
         if not 0 < disputed <= tx.left:
@@ -192,7 +195,7 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
     order = order_of(draft, tx)
     if order is None:
         raise LookupError("an outcome without an order")
-    if outcome.status == "challenge":
+    if outcome.status == "challenge" and tx.state_id == "PROCESSING":
         orders.rest(draft, order, "challenge", outcome.reason)
         open_challenge(draft, asked.link, model.NOUN, tx.id, asked.lifetime)
         wanted = {"threeDSecure": asked.url}
@@ -221,13 +224,6 @@ def _into_suspense(draft: Draft, tx: Transaction, order: OrderRow, rail: str, wh
     )
 
 
-def _erase_number(draft: Draft, tx: Transaction, order: OrderRow) -> None:
-    if order.kind == "charge" and tx.instrument_id is not None:
-        card = draft.find(CARDS, tx.instrument_id)
-        if card is not None:
-            erase_used(draft, card)
-
-
 def _both(draft: Draft, order: OrderRow) -> tuple[Transaction, OrderRow]:
     tx, found = draft.find(TRANSACTIONS, order.transaction_id), draft.find(ORDERS, order.id)
     if tx is None or found is None:
@@ -240,12 +236,11 @@ def _needs(order: OrderRow) -> list[Need]:
 
 
 def _needs_of(transaction_id: UUID) -> list[Need]:
-    """Name a transaction with all that belongs to it, its instrument included."""
+    """Name a transaction with all that belongs to it, its bank account included."""
 
     def follow(tx: Transaction) -> list[Need]:
-        if tx.instrument_id is None:
+        if tx.method != "bankAccount" or tx.instrument_id is None:
             return []
-        tables = (NUMBERS, CARDS) if tx.method == "card" else (BANK_ACCOUNTS,)
-        return [Need(table, tx.instrument_id) for table in tables]
+        return [Need(BANK_ACCOUNTS, tx.instrument_id)]
 
     return [*needs_of(transaction_id), Need(TRANSACTIONS, transaction_id, follow)]

@@ -32,13 +32,15 @@ from farthing.resources.settlements.actions import (
     open_dispute,
     record,
 )
-from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER
+from farthing.resources.settlements.model import GIVEN_UP, NO_ANSWER, NO_DESTINATION, NO_NUMBER
 from farthing.resources.settlements.store import find_transaction_of
-from farthing.resources.transactions.model import UNPAID
+from farthing.resources.transactions.model import FINAL, UNPAID
 
 # Rails are no callers of the API.
 OPERATIONS: Final[tuple[Operation, ...]] = ()
 
+# The rail has done nothing, and without another word from us it never will.
+_NOT_BEGUN: Final = frozenset({"unheard", "challenge"})
 _AT_ONCE: Final = 64
 _MOST_DUE: Final = 500
 
@@ -81,15 +83,14 @@ class Teller:
 
     async def hear_news(self) -> None:
         """Write down what a rail tells by itself, and acknowledge it afterwards."""
+        waiting: set[UUID] = set()
         for news in await self._rail.news():
-            try:
-                heard = await self._hear(news)
-            except Problem as problem:
-                # Not ours to lose: it is told again.
-                log.warning("news_not_written", news=str(news.id), code=problem.code)
-                continue
-            if heard:
+            about = news.id if isinstance(news, Arrival) else news.order_id
+            # What is told about one order is written in the order in which it is told.
+            if about not in waiting and await self._is_written(news):
                 await self._rail.heard(news)
+            else:
+                waiting.add(about)
 
     async def idle(self) -> None:
         """Wait until everything that was noticed has been seen to."""
@@ -123,7 +124,11 @@ class Teller:
             return NO_ANSWER
 
     async def _ask_or_send(self, claimed: Claimed) -> Outcome:
-        order = claimed.order
+        order, is_over = claimed.order, claimed.tx.state_id in FINAL
+        if is_over and order.kind != "refund":
+            # Nobody wants it any more, but if it is done it is done.
+            outcome = await self._rail.ask(order.instruction)
+            return GIVEN_UP if outcome.status in _NOT_BEGUN else outcome
         if order.attempts > 1 and order.status != "approved":
             outcome = await self._rail.ask(order.instruction)
             if outcome.status != "unheard":
@@ -146,13 +151,23 @@ class Teller:
         order, card = claimed.order, claimed.card
         number = None if card is None else await self._vault.find_number(card.tenant_id, card.id)
         if card is None or number is None:
-            return NO_NUMBER
+            # Somebody may have sent it before the number was erased.
+            outcome = await self._rail.ask(order.instruction)
+            return NO_NUMBER if outcome.status in _NOT_BEGUN else outcome
         details = CardDetails(number, card.expiry, None)
         approved = order.status == "approved"
         return await self._rail.charge(order.instruction, details, approved=approved)
 
+    async def _is_written(self, news: News) -> bool:
+        try:
+            return await self._hear(news)
+        except Problem as problem:
+            # Not ours to lose: it is told again.
+            log.warning("news_not_written", news=str(news.id), code=problem.code)
+            return False
+
     async def _hear(self, news: News) -> bool:
-        """Write news down, and tell whether it is; a dispute waits until the payment is known."""
+        """Write news down, and tell whether it is; a dispute waits until all else is known."""
         if isinstance(news, Arrival):
             await self._submit(news.tenant_id, await receive(self._pool, self._rail.name, news))
             return True
@@ -160,13 +175,12 @@ class Teller:
         if found is None:
             log.error("news_of_an_unknown_order", order=str(news.order_id))
             return True
-        transaction_id, state = found
-        if state in UNPAID:
+        if found.state_id in UNPAID or found.is_under_way:
             return False
         if isinstance(news, Dispute):
-            command = open_dispute(transaction_id, news.amount, news.reason)
+            command = open_dispute(found.id, found.version, news.amount, news.reason)
         else:
-            command = end_dispute(transaction_id, news.lost, news.reason)
+            command = end_dispute(found.id, news.lost, news.reason)
         await self._submit(news.tenant_id, command, IdempotencyKey(f"news-{news.id}", b"news"))
         return True
 

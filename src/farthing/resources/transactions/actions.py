@@ -26,8 +26,9 @@ from farthing.ledger.postings import post
 from farthing.rails.base import Rail, RailAway
 from farthing.resources.accounts.actions import refuse_inactive
 from farthing.resources.accounts.store import ACCOUNTS
-from farthing.resources.cards.actions import use
+from farthing.resources.cards.actions import erase_used, use
 from farthing.resources.cards.store import CARDS
+from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.orders import actions as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.orders.model import OrderRow
@@ -76,7 +77,7 @@ def needs_of(transaction_id: UUID) -> list[Need]:
         if tx.order_id is not None:
             needs.append(Need(ORDERS, tx.order_id))
         if tx.method == "card" and tx.instrument_id is not None:
-            needs += objects.needs_of(CARDS, tx.instrument_id)
+            needs += [Need(NUMBERS, tx.instrument_id), *objects.needs_of(CARDS, tx.instrument_id)]
         return needs
 
     return [Need(TRANSACTIONS, transaction_id, follow)]
@@ -147,6 +148,13 @@ def order_of(draft: Draft, tx: Transaction) -> OrderRow | None:
     return None if tx.order_id is None else draft.find(ORDERS, tx.order_id)
 
 
+def erase_number(draft: Draft, tx: Transaction) -> None:
+    """Erase the number of a card that was for this one use, now that its charge has ended."""
+    card = draft.find(CARDS, tx.instrument_id) if tx.method == "card" and tx.instrument_id else None
+    if card is not None:
+        erase_used(draft, card)
+
+
 def _next_state(draft: Draft, tx: Transaction) -> str | None:
     outside_done = tx.flow == "INTERNAL" or tx.settled
     goal = "EFFECTED" if tx.target_state_id == "EFFECTED" else "HELD"
@@ -169,9 +177,11 @@ def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
         return {"order_id": _engage(draft, tx, order)}
     if moved.rail == "stop" and order is not None and order.status not in {"done", "refused"}:
         orders.rest(draft, order, "recalled")
+        erase_number(draft, tx)
     if moved.rail == "finish" and tx.flow != "INTERNAL":
         if order is not None and order.status != "done":
             orders.rest(draft, order, "done", "Somebody vouched for it.")
+            erase_number(draft, tx)
         return {"settled": True}
     return {}
 
@@ -203,7 +213,11 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
     if target in FINAL and order is not None and order.id != recalled:
         _refuse_in_flight(old, order, vouched=_is_vouched_for(target, principal.actor))
     amount = body.amount_for(old, step)
-    return take(draft, old, target, actor=principal.actor, amount=amount, **changes)
+    new = take(draft, old, target, actor=principal.actor, amount=amount, **changes)
+    if target in FINAL and order is not None and order.is_in_flight and order.id != recalled:
+        # Somebody vouched that it failed; the rail is asked on, in case that it did not.
+        orders.wake(draft, order_of(draft, new) or order, order.status)
+    return new
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:
