@@ -357,7 +357,6 @@ class World:
             with suppress(RailAway):
                 await todo[name]()
         await self.quiet()
-        RAIL.mood = "does"
 
     async def pass_time(self, time: timedelta) -> None:
         self.stage.clock.now += time
