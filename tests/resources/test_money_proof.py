@@ -147,7 +147,8 @@ class MoneyMachine(RuleBasedStateMachine):
             is_deposit = tx.flow == "INBOUND" and tx.method == "bankAccount"
             return tx.state_id in OVER, tx.state_id in FINAL, is_deposit
 
-        found = sorted(self.look.txs[::-1], key=dullness)
+        found = self.look.txs[::-1]
+        found.sort(key=dullness)
         return found[number % len(found)]
 
     def order_of(self, tx: Tx) -> OrderSeen | None:
