@@ -137,6 +137,8 @@ class Tx(Struct):
     state_id: str
     flow: str
     method: str
+    from_owner_id: UUID
+    to_owner_id: UUID
     amount: int
     currency: str
     reference: str | None
@@ -312,6 +314,26 @@ class World:
         content = None if body is None else msgspec.json.encode(body)
         headers |= {"Content-Type": "application/json"} if content else {}
         return await self.stage.client.request(method, path, content=content, headers=headers)
+
+    async def payment(self, kind: str, account: int) -> tuple[str, dict[str, Any]]:
+        """Return where a payment of this kind is asked for, and what it says."""
+        named = self.accounts[account]
+        if kind == "internal":
+            # The account in EUR has no other to pay to.
+            other = self.accounts[1 - account] if account < 2 else named
+            body = {"fromAccountId": named, "toAccountId": other, "purpose": "TRANSFER"}
+            return "/v1/tx/internal", body
+        if kind == "payout":
+            bank = self.bank_accounts[named]
+            body = {"method": "bankAccount", "purpose": "WITHDRAWAL", "paymentInstrumentId": bank}
+            return "/v1/tx/outbound", {"accountId": named, **body}
+        body = {"accountId": named, "method": "bankAccount", "purpose": "DEPOSIT"}
+        if kind == "once":
+            self.cards.append(await self.new_card(self.customers[0], "ONE_TIME_USE"))
+        if kind != "transfer":
+            card = self.cards[-1] if kind == "once" else self.cards[0]
+            body |= {"method": "card", "paymentInstrumentId": card}
+        return "/v1/tx/inbound", body
 
     async def quiet(self) -> None:
         """Wait until the process has done all that it can: what is left waits for the rail."""
