@@ -216,20 +216,22 @@ async def test_the_end_of_a_dispute_is_not_written_before_its_beginning(
     ]  # fmt: skip
 
 
-async def test_a_refund_that_is_refused_while_disputed_comes_back_to_the_receiver(
-    world: World,
-) -> None:
+async def test_a_dispute_waits_until_it_is_known_what_became_of_a_refund(world: World) -> None:
     world.rail.script["refund"].append(says("pending"))
     account = await world.account()
     tx = await world.charged(account, 1000)
     await world.refund(tx, 400)
     await world.idle()
-    await world.disputed(tx)
-    order = (await world.orders(tx))[1].id
-    world.rail.decide(world.tenant.id, order, 400, "refused")
+    order = (await world.orders(tx))[0].id
+    await world.hear(Dispute(world.tenant.id, new_id(), order, None, "fraudulent"))
+    assert await world.state(tx) == "ADJUSTED"
+    assert len(world.rail.untold) == 1, "it is told again"
+    refund = (await world.orders(tx))[1].id
+    world.rail.decide(world.tenant.id, refund, 400, "refused")
     await world.later(seconds=61)
-    assert (await world.events(tx))[-1] == "refund_refused"
-    assert await world.amounts(account) == {"complete": 1000, "available": 400, "disputed": 600}
+    await world.hear()
+    assert (await world.events(tx))[-2:] == ["refund_refused", "disputed"]
+    assert await world.amounts(account) == {"complete": 1000, "available": 0, "disputed": 1000}
     tx = await world.dispute_ended(tx, 0)
     assert await world.amounts(account) == {"complete": 1000, "available": 1000}
     assert (tx["stateId"], tx["adjustments"]) == ("EFFECTED", [])

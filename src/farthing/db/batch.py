@@ -177,6 +177,9 @@ class Batch:
         try:
             view = command.decide(draft)
         except Problem as problem:
+            if problem.status >= 500:  # noqa: PLR2004 - HTTP's own line
+                # It says nothing of the request itself, so that it is not remembered.
+                return problem
             return Answer(problem.status, problem.encode(context.request_id))
         except Exception:
             # Whatever it is, it is this command's own fault, and its neighbours are not to suffer.

@@ -7,6 +7,7 @@ that is already behind it returns nothing to post.
 from typing import Literal
 from uuid import UUID
 
+import msgspec
 from msgspec import Struct
 
 from farthing.ledger import effects
@@ -38,7 +39,7 @@ def withhold(course: Course) -> Progress:
     """Complete the payment, and keep the money from the payee for now."""
     if course.where == "withheld":
         return (), "withheld"
-    kept = effects.withhold(course.payee, course.amount)
+    kept = _freely(effects.withhold(course.payee, course.amount))
     return (*complete(course)[0], kept), "withheld"
 
 
@@ -57,6 +58,11 @@ def give_up(course: Course) -> Progress:
     if course.where == "reserved":
         return (effects.release(payer, payee, amount),), "nowhere"
     if course.where == "withheld":
-        back = (effects.let_go(payee, amount), effects.adjust(payer, payee, amount))
-        return back, "nowhere"
+        back = _freely(effects.adjust(payer, payee, amount))
+        return (effects.let_go(payee, amount), back), "nowhere"
     return (), "nowhere"
+
+
+def _freely(posting: Posting) -> Posting:
+    """Let a posting take what the one before it has brought, though a dispute took all else."""
+    return msgspec.structs.replace(posting, may_overdraw=True)

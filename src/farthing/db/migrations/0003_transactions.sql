@@ -55,6 +55,9 @@ CREATE INDEX transactions_by_group ON transactions (tenant_id, group_id, id)
     WHERE group_id IS NOT NULL;
 CREATE INDEX transactions_by_reference ON transactions (tenant_id, reference, id)
     WHERE reference IS NOT NULL AND NOT settled;
+-- Where the money of an arrival is, or of an order that ended too late.
+CREATE INDEX transactions_by_arrival ON transactions (tenant_id, order_id)
+    WHERE flow = 'INBOUND' AND method = 'bankAccount' AND order_id IS NOT NULL;
 CREATE INDEX transactions_by_expiry ON transactions (expires_at)
     WHERE expires_at IS NOT NULL AND state_id IN ('PENDING', 'PROCESSING') AND NOT settled;
 CREATE INDEX transactions_by_tag ON transactions

@@ -115,11 +115,6 @@ def _fitting(draft: Draft, keys: list[UUID], arrival: Arrival) -> tuple[Transact
     return next((tx for tx in fits if in_use(draft, tx.to_account_id)), None), bool(waiting)
 
 
-def _is_open(draft: Draft, tx: Transaction) -> bool:
-    account = draft.find(ACCOUNTS, tx.to_account_id)
-    return account is not None and account.state_id == "ENABLED"
-
-
 def _account(draft: Draft, reference_id: UUID, arrival: Arrival) -> Account | None:
     """Return the account that a reference leads to, if it can take the money."""
     reference = draft.find(REFERENCES, reference_id)

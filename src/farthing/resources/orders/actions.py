@@ -49,7 +49,7 @@ def claim(draft: Draft, order: OrderRow) -> OrderRow:
     )
 
 
-def wake(draft: Draft, order: OrderRow, status: Status | None = None) -> None:
+def wake(draft: Draft, order: OrderRow, status: str | None = None) -> None:
     """Let an order fall due at once."""
     changed = msgspec.structs.replace(order, due_at=draft.now, status=status or order.status)
     draft.update(ORDERS, changed)

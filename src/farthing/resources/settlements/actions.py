@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.actors import Actor
-from farthing.core.errors import AmountExceedsRemaining
+from farthing.core.errors import AmountExceedsRemaining, Unavailable
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.ledger import effects
@@ -102,6 +102,8 @@ def record(order: OrderRow, outcome: Outcome, rail: str, asked: Asked) -> Comman
             orders.put_off(draft, found, _still(found, outcome), outcome.reason)
         elif tx.state_id not in FINAL:
             _wait(draft, tx, outcome, asked)
+        elif found.status != "recalled":
+            orders.put_off(draft, found, _still(found, outcome), outcome.reason)
 
     needs = [*_needs(order), *needs_of_suspense(order.tenant_id, rail, order.currency)]
     return Command(decide, needs=needs)
@@ -126,11 +128,16 @@ def resolve(transaction_id: UUID, *, approved: bool, reason: str) -> Command:
     return Command(decide, needs=_needs_of(transaction_id))
 
 
-def open_dispute(transaction_id: UUID, amount: int | None, reason: str) -> Command:
+def open_dispute(
+    transaction_id: UUID, amount: int | None, reason: str, version: int | None = None
+) -> Command:
     """Set aside what a payer disputes: at most what is left, and by default all of it."""
 
     def decide(draft: Draft) -> Struct:
         tx = draft.require(TRANSACTIONS, transaction_id)
+        if version is not None and tx.version != version:
+            # A refund may be under way by now, and what it becomes says how much is left.
+            raise Unavailable("The transaction has just changed.")
         MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
         disputed = tx.left if amount is None else min(amount, tx.left)
         if disputed <= 0:
@@ -216,7 +223,7 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
     order = order_of(draft, tx)
     if order is None:
         raise LookupError("an outcome without an order")
-    if outcome.status == "challenge":
+    if outcome.status == "challenge" and tx.state_id == "PROCESSING":
         orders.rest(draft, order, "challenge", outcome.reason)
         open_challenge(draft, asked.link, model.NOUN, tx.id, asked.lifetime)
         wanted = {"threeDSecure": asked.url}

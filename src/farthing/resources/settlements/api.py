@@ -32,13 +32,21 @@ from farthing.resources.settlements.actions import (
     open_dispute,
     record,
 )
-from farthing.resources.settlements.model import NO_ANSWER, NO_DESTINATION, NO_NUMBER, UNPAID
+from farthing.resources.settlements.model import (
+    GIVEN_UP,
+    NO_ANSWER,
+    NO_DESTINATION,
+    NO_NUMBER,
+    UNPAID,
+)
 from farthing.resources.settlements.store import find_transaction_of
-from farthing.resources.transactions.model import IN_HAND
+from farthing.resources.transactions.model import FINAL, IN_HAND
 
 # Rails are no callers of the API.
 OPERATIONS: Final[tuple[Operation, ...]] = ()
 
+# The rail has done nothing, and without another word from us it never will.
+_NOT_BEGUN: Final = frozenset({"unheard", "challenge"})
 _AT_ONCE: Final = 64
 _MOST_DUE: Final = 500
 _GRACE_SECONDS: Final = 5
@@ -135,7 +143,11 @@ class Teller:
             return NO_ANSWER
 
     async def _ask_or_send(self, claimed: Claimed) -> Outcome:
-        order = claimed.order
+        order, is_over = claimed.order, claimed.tx.state_id in FINAL
+        if is_over and order.kind != "refund":
+            # Nobody wants it any more, but if it is done it is done.
+            outcome = await self._rail.ask(order.instruction)
+            return GIVEN_UP if outcome.status in _NOT_BEGUN else outcome
         if order.attempts > 1 and order.status != "approved":
             outcome = await self._rail.ask(order.instruction)
             may_go_on = order.kind == "refund" or claimed.tx.state_id in IN_HAND
@@ -156,9 +168,14 @@ class Teller:
         return await self._rail.pay_out(order.instruction, destination.destination, text)
 
     async def _refuse(self, order: OrderRow, why: Outcome) -> Outcome:
-        """Refuse what cannot be sent; whoever tried before may be late, so the rail must agree."""
-        never_sent = order.attempts == 1
-        return why if never_sent or await self._rail.recall(order.instruction) else NO_ANSWER
+        """Refuse what cannot be sent, unless somebody may have sent it before."""
+        if order.attempts == 1:
+            return why
+        outcome = await self._rail.ask(order.instruction)
+        if outcome.status not in _NOT_BEGUN:
+            return outcome
+        # Whoever tried before may be late, so the rail must agree.
+        return why if await self._rail.recall(order.instruction) else NO_ANSWER
 
     async def _charge(self, claimed: Claimed) -> Outcome:
         order, card = claimed.order, claimed.card
@@ -178,7 +195,7 @@ class Teller:
             return False
 
     async def _hear(self, news: News) -> bool:
-        """Write news down, and tell whether it is; a dispute waits until the payment is known."""
+        """Write news down, and tell whether it is; a dispute waits until all else is known."""
         if isinstance(news, Arrival):
             command = await receive(self._pool, self._rail.name, news)
             return await self._submit(news.tenant_id, command)
@@ -186,10 +203,10 @@ class Teller:
         if found is None:
             log.error("news_of_an_unknown_order", order=str(news.order_id))
             return True
-        if found.state_id in UNPAID:
+        if found.state_id in UNPAID or found.is_under_way:
             return False
         if isinstance(news, Dispute):
-            command = open_dispute(found.transaction_id, news.amount, news.reason)
+            command = open_dispute(found.transaction_id, news.amount, news.reason, found.version)
         else:
             command = end_dispute(found, news, self._rail.name)
         await self._submit(news.tenant_id, command, IdempotencyKey(f"news-{news.id}", b"news"))

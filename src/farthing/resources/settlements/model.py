@@ -10,6 +10,7 @@ UNPAID: Final = WAITING | {"ERRORED"}
 
 NO_ANSWER: Final = Outcome("unknown", "no_answer")
 NO_NUMBER: Final = Outcome("refused", "card_number_erased")
+GIVEN_UP: Final = Outcome("refused", "given_up")
 NO_DESTINATION: Final = Outcome("refused", "bank_account_not_enabled")
 
 

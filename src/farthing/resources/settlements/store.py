@@ -29,10 +29,20 @@ CHECKS: Final = (
     ),
 )
 
+# The transaction for which an order was placed, or the later one that has its money in suspense.
 _OF_ORDER: Final = """
-SELECT t.id, t.state_id, t.currency FROM orders AS o
-JOIN transactions AS t ON t.tenant_id = o.tenant_id AND t.id = o.transaction_id
-WHERE o.tenant_id = $1 AND o.id = $2
+WITH found AS (
+    SELECT t.id, t.state_id, t.currency, t.version FROM orders AS o
+    JOIN transactions AS t ON t.tenant_id = o.tenant_id AND t.id = o.transaction_id
+    WHERE o.tenant_id = $1 AND o.id = $2
+    UNION
+    SELECT id, state_id, currency, version FROM transactions
+    WHERE tenant_id = $1 AND order_id = $2 AND flow = 'INBOUND' AND method = 'bankAccount'
+)
+SELECT *, EXISTS (
+    SELECT 1 FROM orders AS o JOIN found ON found.id = o.transaction_id
+    WHERE o.tenant_id = $1 AND o.status NOT IN ('done', 'refused', 'recalled')
+) FROM found ORDER BY id DESC LIMIT 1
 """
 _SHOWN: Final = """
 SELECT t.amount, t.currency, c.scheme, c.suffix FROM transactions AS t
@@ -42,15 +52,17 @@ WHERE t.tenant_id = $1 AND t.id = $2
 
 
 class Paid(Struct, frozen=True):
-    """What an order was for."""
+    """The transaction that has the money of an order, and whether a rail is busy with it."""
 
     transaction_id: UUID
     state_id: str
     currency: str
+    version: int
+    is_under_way: bool
 
 
 async def find_transaction_of(pool: Pool, tenant_id: UUID, order_id: UUID) -> Paid | None:
-    """Return the transaction of an order, and its state."""
+    """Return the transaction that has the money of an order."""
     record = await pool.fetchrow(_OF_ORDER, tenant_id, order_id)
     return None if record is None else Paid(*record)
 

@@ -221,15 +221,18 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
     if order is not None and order.is_in_flight and order.id != recalled:
         _refuse_in_flight(old, step, actor, holds)
     amount = body.amount_for(old, step)
-    return take(draft, old, target, actor=actor, amount=amount, **changes)
+    new = take(draft, old, target, actor=actor, amount=amount, **changes)
+    if target in FINAL and order is not None and order.is_in_flight and order.id != recalled:
+        # Somebody vouched that it failed; the rail is asked on, in case that it did not.
+        orders.wake(draft, order_of(draft, new) or order, order.status)
+    return new
 
 
 def _goal(tx: Transaction, target: str) -> str:
     """Return how far the platform goes now; escrow that was asked for is not passed over."""
-    is_held_later = tx.target_state_id == "HELD" != tx.state_id
-    return (
-        "HELD" if is_held_later and target in UNDER_WAY else _GOALS.get(target, tx.target_state_id)
-    )
+    if tx.target_state_id == "HELD" != tx.state_id and target in UNDER_WAY:
+        return "HELD"
+    return _GOALS.get(target, tx.target_state_id)
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:

@@ -16,7 +16,7 @@ from farthing.db.draft import Draft
 from farthing.db.objects import fetch_many, show_step
 from farthing.db.pool import Pool
 from farthing.db.tables import ObjectTable
-from farthing.ledger.balances import BALANCES
+from farthing.ledger.balances import BALANCES, COUNTERS
 from farthing.ledger.postings import ENTRIES, Entry
 from farthing.resources.accounts.model import AccountView, EntryView, show_entry
 from farthing.resources.accounts.store import ACCOUNTS
@@ -27,30 +27,26 @@ TRANSACTIONS: Final = ObjectTable(
     "transactions", Transaction, rank=10, machine=model.MACHINE, view=model.view
 )
 
-# What of a counter each transaction must account for, by where its money is.
+# What of each counter a transaction must account for, by where its money is.
 _EXPECTED: Final = """
 SELECT tenant_id, from_account_id AS account_id,
+       CASE WHEN money IN ('withheld', 'complete') THEN adjusted - amount ELSE 0 END AS complete,
        CASE WHEN money = 'reserved' THEN amount ELSE 0 END AS incomplete_debits,
        0 AS incomplete_credits, 0 AS withheld, disputed AS disputed_credits, 0 AS disputed_debits
 FROM transactions
 UNION ALL
-SELECT tenant_id, to_account_id, 0, CASE WHEN money = 'reserved' THEN amount ELSE 0 END,
+SELECT tenant_id, to_account_id,
+       CASE WHEN money IN ('withheld', 'complete') THEN amount - adjusted ELSE 0 END,
+       0, CASE WHEN money = 'reserved' THEN amount ELSE 0 END,
        CASE WHEN money = 'withheld' THEN amount ELSE 0 END, 0, disputed
 FROM transactions
 """
-_COUNTERS: Final = (
-    "incomplete_debits",
-    "incomplete_credits",
-    "withheld",
-    "disputed_credits",
-    "disputed_debits",
-)
-_SUMS: Final = ", ".join(f"coalesce(sum(t.{name}), 0) AS {name}" for name in _COUNTERS)
-_DIFFERENT: Final = " OR ".join(f"b.{name} <> t.{name}" for name in _COUNTERS)
+_SUMS: Final = ", ".join(f"coalesce(sum(t.{name}), 0) AS {name}" for name in COUNTERS)
+_DIFFERENT: Final = " OR ".join(f"b.{name} <> t.{name}" for name in COUNTERS)
 
 CHECKS: Final = (
     Check(
-        "Whatever is reserved, withheld or disputed belongs to a transaction.",
+        "Whatever is paid, reserved, withheld or disputed belongs to a transaction.",
         f"""
         SELECT b.tenant_id, b.id AS account_id FROM balances AS b JOIN (
             SELECT b.tenant_id, b.id, {_SUMS} FROM balances AS b
