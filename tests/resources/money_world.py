@@ -159,6 +159,7 @@ class OrderSeen(Struct):
     """An order as the auditor sees it."""
 
     id: UUID
+    transaction_id: UUID
     kind: str
     amount: int
     currency: str

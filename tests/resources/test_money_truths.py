@@ -211,3 +211,12 @@ async def test_what_the_operator_declared_failed_is_never_sent_again(world: Worl
     assert (await move(world, tx_id, "FAILED", "operator")).status_code == 200
     order = await order_of(world, tx_id)
     assert (order.status, order.id in RAIL.deeds) == ("refused", False)
+
+
+async def test_a_payout_that_has_left_is_not_held(world: World) -> None:
+    tx_id = await pay(world, "payout", "shrugs_done")
+    RAIL.mood = "waits"
+    assert (await move(world, tx_id, "PENDING")).status_code == 200
+    await world.pass_time(MINUTES)
+    await world.work("does")
+    assert (await see(world, tx_id)).state_id == "EFFECTED"
