@@ -231,7 +231,7 @@ async def test_a_dispute_waits_until_it_is_known_what_became_of_a_refund(world: 
     await world.later(seconds=61)
     await world.hear()
     assert (await world.events(tx))[-2:] == ["refund_refused", "disputed"]
-    assert await world.amounts(account) == {"complete": 1000, "available": 0, "disputed": 1000}
+    assert await world.amounts(account) == {"complete": 1000, "disputed": 1000}
     tx = await world.dispute_ended(tx, 0)
     assert await world.amounts(account) == {"complete": 1000, "available": 1000}
     assert (tx["stateId"], tx["adjustments"]) == ("EFFECTED", [])

@@ -163,8 +163,7 @@ def _card(draft: Draft, tx: Transaction) -> Card | None:
 def _next_state(draft: Draft, tx: Transaction) -> str | None:
     outside_done = tx.flow == "INTERNAL" or tx.settled
     # What has left the platform cannot be held.
-    has_left = tx.flow == "OUTBOUND" and tx.settled
-    goal = "EFFECTED" if tx.target_state_id == "EFFECTED" or has_left else "HELD"
+    goal = "EFFECTED" if tx.target_state_id == "EFFECTED" or tx.has_left else "HELD"
     order = order_of(draft, tx)
     if order is not None and order.status == "refused":
         return "FAILED" if MACHINE.find(tx.state_id, "FAILED", Actor.PLATFORM) else None
