@@ -1,5 +1,7 @@
 """Money without HTTP: the commit path of one tenant, driven inside this process."""
 
+import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,8 +24,12 @@ from farthing.db.pool import Pool, open_pool
 from farthing.ledger import effects
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside, post
+from farthing.resources.accounts.actions import account_of, needs_of_side
 from farthing.resources.payments.actions import create_internal
 from farthing.resources.payments.api import CreateInternal
+from farthing.resources.payments.model import new_transaction
+from farthing.resources.transactions.actions import resume
+from farthing.resources.transactions.store import TRANSACTIONS
 
 _RAIL: Final = "bench"
 _CURRENCY: Final = "GBP"
@@ -39,14 +45,51 @@ class Ledger:
         self._committer = committer
         self._principal = Principal(tenant_id, Grant.PLATFORM)
         self._outside = outside_account(tenant_id, _RAIL, _CURRENCY)
+        self._net: Counter[UUID] = Counter()
 
-    async def fund(self, account: UUID) -> bool:
-        """Let plenty of money in from the outside."""
-        return await self._move(self._outside, account, _PLENTY)
+    async def fund(self, account_id: UUID) -> None:
+        """Let plenty of money in from the outside, as a transaction like any other."""
+
+        def decide(draft: Draft) -> None:
+            account = account_of(draft, account_id, "/accountId")
+            deposit = new_transaction(
+                draft.tenant_id,
+                draft.now,
+                "INBOUND",
+                method="bankAccount",
+                purpose="DEPOSIT",
+                amount=_PLENTY,
+                currency=account.currency,
+                from_owner_id=account.owner_id,
+                to_owner_id=account.owner_id,
+                from_account_id=open_outside(draft, _RAIL, account.currency),
+                to_account_id=account.id,
+            )
+            draft.create(TRANSACTIONS, deposit)
+            resume(draft, deposit, settled=True)
+
+        needs = [*needs_of_side(account_id), Need(BALANCES, self._outside)]
+        answer = await self._submit(Command(decide, needs=needs))
+        if answer.status >= _FIRST_FAILURE:
+            raise BenchError(f"An account could not be funded: {answer.body.decode()}")
 
     async def move(self, payer: UUID, payee: UUID) -> bool:
-        """Move the least amount there is."""
-        return await self._move(payer, payee, 1)
+        """Move the least amount there is, with no transaction around it."""
+        done = await self._move(payer, payee, 1)
+        self._net[payer] -= done
+        self._net[payee] += done
+        return done
+
+    async def undo_moves(self) -> None:
+        """Bring every account back to what its transactions say of it."""
+        net = [(account, amount) for account, amount in self._net.items() if amount]
+        ways = [
+            (account, self._outside, amount) if amount > 0 else (self._outside, account, -amount)
+            for account, amount in net
+        ]
+        if not all(await asyncio.gather(*(self._move(*way) for way in ways))):
+            raise BenchError("What was moved could not be moved back.")
+        self._net.clear()
 
     async def pay(self, payer: UUID, payee: UUID, amount: int) -> str:
         """Make a transaction, and return its identifier as it stands in a path."""

@@ -75,6 +75,7 @@ async def _measure(accounts: Sequence[UUID], tenant_id: UUID, load: Load, way: B
         # To warm the connections up.
         await asyncio.gather(*(books.move(*pair) for pair in ledger.ring(accounts)))
         measurement = await _drive(lambda: books.move(*pick(accounts)), load)
+        await books.undo_moves()
     print(msgspec.json.encode(measurement).decode())
 
 
