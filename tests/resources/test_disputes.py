@@ -259,7 +259,7 @@ async def test_what_the_network_takes_beyond_what_was_left_is_in_suspense(world:
     assert await world.amounts(account) == {}
     assert await world.in_suspense() == -400
     (beyond,) = (await world.call("GET", "/v1/tx?tag=suspense")).json()["results"]
-    assert beyond["annotations"] == {"lostDisputeOf": tx["id"]}
+    assert beyond["annotations"] == {"disputeOf": tx["id"]}
 
 
 async def test_a_lost_dispute_over_what_was_cancelled_is_in_suspense(world: World) -> None:

@@ -40,6 +40,7 @@ from farthing.resources.transactions.model import (
     IN_HAND,
     MACHINE,
     UNDER_WAY,
+    Flow,
     Transaction,
 )
 from farthing.resources.transactions.store import TRANSACTIONS
@@ -151,17 +152,20 @@ def end_dispute(about: Paid, end: DisputeEnd, rail: str) -> Command:
     """End a dispute: this much is lost, 0 if it was won, and by default all of it.
 
     What the network took beyond what was set aside here, such as what was refunded before, is in
-    suspense: it has left, and nobody here owes it to the payer.
+    suspense: it has left, and nobody here owes it to the payer. So is what it did not take although
+    the operator has said so.
     """
 
     def decide(draft: Draft) -> Struct:
         tx = draft.require(TRANSACTIONS, about.transaction_id)
-        lost = tx.disputed if end.lost is None else end.lost
+        expected = tx.disputed or _charged_back(tx)
+        lost = expected if end.lost is None else end.lost
         amount = min(lost, tx.disputed)
-        if lost > amount:
-            why = {"lostDisputeOf": ids.say(model.NOUN, tx.id)}
-            beyond = lost - amount
-            into_suspense(draft, rail, "OUTBOUND", beyond, about.currency, annotations=why)
+        beyond = lost - (amount if tx.disputed else expected)
+        if beyond:
+            why = {"disputeOf": ids.say(model.NOUN, tx.id)}
+            flow: Flow = "OUTBOUND" if beyond > 0 else "INBOUND"
+            into_suspense(draft, rail, flow, abs(beyond), about.currency, annotations=why)
         if tx.disputed:
             target = "ADJUSTED" if amount or tx.adjusted else "EFFECTED"
             tx = take(draft, tx, target, amount=amount, reason=end.reason)
@@ -169,6 +173,12 @@ def end_dispute(about: Paid, end: DisputeEnd, rail: str) -> Command:
 
     needs = needs_of_suspense(end.tenant_id, rail, about.currency)
     return Command(decide, needs=[*needs_of(about.transaction_id), *needs])
+
+
+def _charged_back(tx: Transaction) -> int:
+    """Return what the last dispute took, if one did."""
+    taken = [int(one["amount"]) for one in tx.adjustments if one["type"] == "CHARGEBACK"]
+    return taken[-1] if taken else 0
 
 
 def expire(transaction_id: UUID) -> Command:
