@@ -233,6 +233,13 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
     order = order_of(draft, tx)
     if order is None:
         raise LookupError("an outcome without an order")
+    if outcome.status == "unheard":
+        # The rail never got it, and whoever keeps it waiting decides whether it will.
+        if tx.state_id in IN_HAND:
+            orders.wake(draft, order)
+        else:
+            orders.rest(draft, order, "waiting")
+        return
     if outcome.status == "challenge" and tx.state_id == "PROCESSING":
         orders.rest(draft, order, "challenge", outcome.reason)
         open_challenge(draft, asked.link, model.NOUN, tx.id, asked.lifetime)
