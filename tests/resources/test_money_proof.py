@@ -78,7 +78,7 @@ RACE = a(
 )
 HAPPEN = a(
     "let_happen",
-    first=st.integers(0, 5),
+    first=st.sampled_from((0, 0, 1, 1, 2, 3, 4, 5)),
     pick=PICKS,
     amount=AMOUNTS,
     share=SHARES,

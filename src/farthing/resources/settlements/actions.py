@@ -122,9 +122,10 @@ def open_dispute(transaction_id: UUID, version: int, amount: int | None, reason:
             # A refund may be under way by now, and what it becomes says how much is left.
             raise Unavailable("The transaction has just changed.")
         MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
-        disputed = tx.left if amount is None else amount
-        if not 0 < disputed <= tx.left:
-            raise AmountExceedsRemaining(f"The dispute is over {disputed}, and {tx.left} is left.")
+        if not tx.left or amount == 0:
+            raise AmountExceedsRemaining(f"The dispute is over {amount}, and {tx.left} is left.")
+        # A refund may have been faster than the news of a dispute over all of it.
+        disputed = tx.left if amount is None else min(amount, tx.left)
         return model.view(take(draft, tx, "DISPUTED", amount=disputed, reason=reason))
 
     return Command(decide, needs=needs_of(transaction_id))
