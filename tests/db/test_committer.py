@@ -143,11 +143,6 @@ async def test_a_fault_of_the_code_in_one_command_leaves_its_neighbours_whole(
     assert await names(pool, tenant_id) == ["one", None]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"state_id": "NO SUCH STATE"}, {"name": 7}, {"name": "zero \x00"}, {"tenant_id": UUID(int=9)}],
-    ids=["a constraint", "a type that the driver refuses", "a character", "a foreign key"],
-)
 async def test_a_command_that_cannot_decide_yet_is_not_remembered(
     committer: Committer, pool: Pool, tenant_id: UUID
 ) -> None:
@@ -165,6 +160,11 @@ async def test_a_command_that_cannot_decide_yet_is_not_remembered(
     assert "A" in await names(pool, tenant_id)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"state_id": "NO SUCH STATE"}, {"name": 7}, {"name": "zero \x00"}, {"tenant_id": UUID(int=9)}],
+    ids=["a constraint", "a type that the driver refuses", "a character", "a foreign key"],
+)
 async def test_a_poison_command_fails_alone(
     committer: Committer, pool: Pool, tenant_id: UUID, change: dict[str, Any]
 ) -> None:
