@@ -14,7 +14,7 @@ from msgspec import Struct
 from farthing.core.actors import Grant, Principal
 from farthing.core.errors import InternalError, OwnerNotActive, Unavailable
 from farthing.core.ids import new_id
-from farthing.db.commands import Answer, Command, Context, Need
+from farthing.db.commands import Answer, Command, Context, IdempotencyKey, Need
 from farthing.db.committer import Committer
 from farthing.db.draft import Draft
 from farthing.db.pool import PlainConnection, Pool, open_pool
@@ -141,6 +141,23 @@ async def test_a_fault_of_the_code_in_one_command_leaves_its_neighbours_whole(
     )
     assert isinstance(answers[1], InternalError)
     assert await names(pool, tenant_id) == ["one", None]
+
+
+async def test_a_command_that_cannot_decide_yet_is_not_remembered(
+    committer: Committer, pool: Pool, tenant_id: UUID
+) -> None:
+    """A 5xx says nothing of the request itself: the same key decides anew."""
+
+    def cannot_yet(_: Draft) -> Struct:
+        raise Unavailable("Not now.")
+
+    key = IdempotencyKey("once", b"fingerprint")
+    keyed = Context(Principal(tenant_id, Grant.PLATFORM), "test-request", key)
+    with pytest.raises(Unavailable):
+        await committer.submit(keyed, Command(cannot_yet))
+    answer = await committer.submit(keyed, adding(new_id(), name="A"))
+    assert (answer.status, answer.replayed) == (201, False)
+    assert "A" in await names(pool, tenant_id)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 START = datetime(2027, 1, 4, 9, tzinfo=UTC)
 CURRENCIES = ("GBP", "EUR")
-SEED = 1000
+# Little enough that it is spent now and then.
+SEED = 400
 IBANS = {"GBP": "GB29NWBK60161331926819", "EUR": "DE89370400440532013000"}
 ADDRESS = {"countryISO": "GB"}
 HOUR = timedelta(hours=1)

@@ -147,7 +147,7 @@ class ScriptedRail(Rail):
 
     async def heard(self, news: News) -> None:
         # It does not notice that it was heard, and tells the same again.
-        if self.mood not in {"forgets", *_SHRUGS}:
+        if self.mood not in {"waits", "forgets", *_SHRUGS}:
             self.untold.remove(news)
 
     # What happens outside by itself.

@@ -80,7 +80,7 @@ RACE = a(
 )
 HAPPEN = a(
     "let_happen",
-    first=st.integers(0, 5),
+    first=st.sampled_from((0, 0, 1, 1, 2, 3, 4, 5)),
     pick=PICKS,
     amount=AMOUNTS,
     share=SHARES,
@@ -90,13 +90,13 @@ HAPPEN = a(
 WORK = a("work", mood=PROMPT, minutes=st.sampled_from((0, 2, 2, 20, 20, 400, 31 * 24 * 60)))
 TINKER = a(
     "move_what_it_needs",
-    what=st.sampled_from(("accounts", "cards", "cards", "bank-accounts")),
+    what=st.sampled_from(("cards", "bank-accounts", "accounts")),
     pick=PICKS,
     to=st.sampled_from(("ENABLED", "DISABLED", "CLOSED")),
 )
 # Not `one_of`, which would take each of them once.
 ANY_STEP = st.sampled_from(
-    (*[PAY] * 4, *[MOVE] * 5, *[HAPPEN] * 3, *[WORK] * 3, RACE, TINKER)
+    (*[PAY] * 5, *[MOVE] * 5, *[HAPPEN] * 3, *[WORK] * 3, *[TINKER] * 2, RACE)
 ).flatmap(lambda step: step)
 
 
@@ -105,7 +105,7 @@ class MoneyMachine(RuleBasedStateMachine):
 
     runner: ClassVar[asyncio.Runner]
     stage: ClassVar[Stage]
-    logs: ClassVar[list[Any]]
+    logs: ClassVar[list[Row]]
     steps: ClassVar[int] = 0
 
     def __init__(self) -> None:
@@ -196,17 +196,6 @@ class MoneyMachine(RuleBasedStateMachine):
         await self.world.quiet()
         if answer.status_code >= 400:
             assert (await self.world.look()).mark == before, answer.text
-
-    def create(self, path: str, body: Row, mood: Mood, who: str = "client", *, dies: bool) -> None:
-        async def step() -> None:
-            RAIL.mood = mood
-            if dies:
-                answer = await self.world.without_teller(self.ask("POST", path, body, who=who))
-            else:
-                answer = await self.ask("POST", path, body, who=who, again=mood == "does")
-            await self.after(answer)
-
-        self.run(step())
 
     # What callers do.
 
@@ -321,7 +310,8 @@ class MoneyMachine(RuleBasedStateMachine):
             "cards": self.world.cards,
             "bank-accounts": list(self.world.bank_accounts.values()),
         }[what]
-        thing = things[-1 - pick % len(things)]
+        # The newest card, and the first of all else.
+        thing = things[(-pick if what == "cards" else pick) % len(things)]
 
         async def step() -> None:
             path = f"/v1/{what}/{thing}/state"

@@ -220,3 +220,15 @@ async def test_a_payout_that_has_left_is_not_held(world: World) -> None:
     await world.pass_time(MINUTES)
     await world.work("does")
     assert (await see(world, tx_id)).state_id == "EFFECTED"
+
+
+async def test_a_dispute_over_more_than_is_left_is_over_what_is_left(world: World) -> None:
+    tx_id = await pay(world, "card")
+    deed = RAIL.deeds[(await order_of(world, tx_id)).id]
+    RAIL.open_dispute(deed, 100)
+    RAIL.end_dispute(deed, 30)
+    # The refund is faster than the news of all that.
+    assert (await move(world, tx_id, "ADJUSTED", amount=50)).status_code == 200
+    await world.work("does", NEWS)
+    lost = await see(world, tx_id)
+    assert (lost.state_id, lost.adjusted, lost.disputed) == ("ADJUSTED", 80, 0)
