@@ -148,6 +148,8 @@ def _environment(server: EmbeddedServer, port: int, folder: Path) -> dict[str, s
     return inherited | {
         "FARTHING_DATABASE_URL": server.url(),
         "FARTHING_MASTER_KEY": secrets.token_hex(32),
+        # The bench may be asked what one process alone can do.
+        "FARTHING_PROCESSES": os.environ.get("BENCH_PROCESSES", str(os.cpu_count() or 1)),
         "FARTHING_PORT": str(port),
         "FARTHING_LOG_LEVEL": "warning",
         "BENCH_SAMPLES": str(folder / "samples"),

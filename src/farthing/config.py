@@ -48,6 +48,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[
         int, _setting("The port on which the service listens."), Meta(ge=0, le=65535)
     ] = 4960
+    processes: Annotated[
+        int,
+        _setting(
+            "How many processes `farthing serve` runs behind its port; cores are a good guess."
+        ),
+        Meta(ge=1, le=64),
+    ] = 1
     pool_size: Annotated[
         int, _setting("How many database connections one process may hold."), Meta(ge=2, le=500)
     ] = 8
@@ -60,7 +67,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int,
         _setting("How many batches of one tenant one process may have under way at once."),
         Meta(ge=1, le=16),
-    ] = 2
+    ] = 1
     queue_size: Annotated[
         int,
         _setting("How many commands may wait in one process before it answers 503."),

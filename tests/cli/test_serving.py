@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 from tests.conftest import MASTER_KEY
 
@@ -194,3 +195,37 @@ def test_what_is_wrong_is_said_in_a_sentence(own: "Database") -> None:
         assert done.returncode == 1, sentence
         assert sentence in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@contextmanager
+def two_processes(database: "Database") -> Iterator[tuple[psutil.Process, int]]:
+    port = free_port()
+    settings = environment(database, FARTHING_PORT=str(port), FARTHING_PROCESSES="2")
+    service = subprocess.Popen([*FARTHING, "serve"], env=settings)
+    try:
+        wait_until_ready(port)
+        yield psutil.Process(service.pid), port
+    finally:
+        if service.poll() is None:
+            service.kill()
+        service.wait(PATIENCE)
+
+
+@pytest.mark.slow
+def test_two_processes_serve_one_port_and_stop_together(database: "Database") -> None:
+    with two_processes(database) as (parent, port):
+        children = parent.children()
+        assert len(children) == 2
+        assert all(request(port, "GET", "/readyz", "")[0] == 200 for _ in range(20))
+        parent.send_signal(signal.SIGTERM)
+        assert parent.wait(PATIENCE) == 0
+        assert not any(child.is_running() for child in children)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_ends_the_others_so_that_all_start_anew(database: "Database") -> None:
+    with two_processes(database) as (parent, _):
+        children = parent.children()
+        children[0].kill()
+        assert parent.wait(PATIENCE) == 1
+        assert not any(child.is_running() for child in children)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import uvicorn
 import uvloop
 
+from farthing.cli.processes import run_beside_each_other
 from farthing.config import Settings, SettingsError
 from farthing.core.logs import configure_logs
 from farthing.http.app import build
@@ -25,7 +26,12 @@ def serve() -> None:
     settings = Settings.load()
     configure_logs(settings)
     with _listen(settings) as listener:
-        _run(lambda: _serve(settings, listener))
+        if settings.processes == 1:
+            _run(lambda: _serve(settings, listener))
+        else:
+            run_beside_each_other(
+                settings.processes, lambda: _run(lambda: _serve(settings, listener))
+            )
 
 
 def run_worker() -> None:
