@@ -114,7 +114,10 @@ class Stage:
         name = urlsplit(fresh.url).path.strip("/")
         await fresh.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
         settings = fresh.settings(
-            rail="tests.resources.scripted_rail:make_rail", token_minutes=24 * 60, pool_size=6
+            rail="tests.resources.scripted_rail:make_rail",
+            token_minutes=24 * 60,
+            pool_size=6,
+            rail_seconds=50,
         )
         service = await Service.start(settings, clock)
         app = OnlyDeclaredProblems(build(service), service)
@@ -145,6 +148,7 @@ class Tx(Struct):
     reference: str | None
     requirements: dict[str, str]
     adjustments: list[dict[str, Any]]
+    money: str
     settled: bool
     adjusted: int
     disputed: int
@@ -358,7 +362,6 @@ class World:
     async def crash(self) -> None:
         """Let the process die while it waits for the rail: what it hears is never written."""
         tasks = list(self.teller._tasks)  # noqa: SLF001 - what is under way
-        RAIL.stalled.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -93,7 +93,8 @@ class ScriptedRail(Rail):
         self.deeds: dict[UUID, Deed] = {}
         self.inside: defaultdict[str, int] = defaultdict(int)
         self.untold: list[News] = []
-        self.stalled: dict[UUID, asyncio.Future[Mood]] = {}
+        # The calls that wait for an answer; there may be two about one order.
+        self.stalled: list[tuple[UUID, asyncio.Future[Mood]]] = []
         self.stalling = asyncio.Event()
 
     # What the platform asks of it.
@@ -181,9 +182,9 @@ class ScriptedRail(Rail):
         self._decide(deed, "does" if done else "refuses")
         return deed.status == ("done" if done else "refused")
 
-    def let_go(self, order_id: UUID, mood: Mood) -> None:
+    def let_go(self, number: int, mood: Mood) -> None:
         """Answer at last."""
-        self.stalled.pop(order_id).set_result(mood)
+        self.stalled.pop(number % len(self.stalled))[1].set_result(mood)
 
     async def _hear(
         self,
@@ -216,9 +217,15 @@ class ScriptedRail(Rail):
         return _said(deed, mood)
 
     async def _stall(self, order: Order) -> Mood:
-        self.stalled[order.id] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Mood] = asyncio.get_running_loop().create_future()
+        one = (order.id, answer)
+        self.stalled.append(one)
         self.stalling.set()
-        return await self.stalled[order.id]
+        try:
+            return await answer
+        finally:
+            if one in self.stalled:
+                self.stalled.remove(one)
 
     def _deed(
         self,

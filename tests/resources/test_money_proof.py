@@ -24,6 +24,7 @@ from tests.resources.scripted_rail import MOODS, RAIL, Deed, Mood
 
 from farthing.core.actors import Actor
 from farthing.core.ids import new_id
+from farthing.resources.orders.model import IN_FLIGHT
 from farthing.resources.settlements.model import UNPAID
 from farthing.resources.transactions.api import ToState
 from farthing.resources.transactions.model import FINAL, MACHINE
@@ -287,7 +288,7 @@ class MoneyMachine(RuleBasedStateMachine):
         order = self.order_of(tx)
         if order is None:
             return True
-        deed, stalls = RAIL.deeds.get(order.id), order.id in RAIL.stalled
+        deed, stalls = RAIL.deeds.get(order.id), order.id in [one for one, _ in RAIL.stalled]
         if tx.state_id == "DISPUTED" and target in {"EFFECTED", "ADJUSTED"}:
             return deed is not None and deed.disputed > 0
         if target == "EFFECTED" and tx.state_id == "PROCESSING" and not tx.settled:
@@ -394,8 +395,7 @@ class MoneyMachine(RuleBasedStateMachine):
 
     def answer_at_last(self, pick: int, mood: Mood) -> bool:
         if RAIL.stalled:
-            order_id = list(RAIL.stalled)[pick % len(RAIL.stalled)]
-            RAIL.let_go(order_id, mood)
+            RAIL.let_go(pick, mood)
             self.run(self.world.quiet())
             return True
         return False
@@ -419,6 +419,7 @@ class MoneyMachine(RuleBasedStateMachine):
         found = self.run(self.world.verify(everything=False))
         assert not found, found
         self.check_orders()
+        self.check_reserves()
         self.check_outside()
         self.broken = False
 
@@ -433,6 +434,13 @@ class MoneyMachine(RuleBasedStateMachine):
                 assert really in {"refused", "challenge", "unheard"}, order
             if order.status == "recalled":
                 assert really in {"refused", "unheard"}, order
+
+    def check_reserves(self) -> None:
+        """What a rail may have stays reserved, unless somebody vouched that it failed."""
+        for tx in self.look.txs:
+            order = self.order_of(tx)
+            if order and order.status in IN_FLIGHT and tx.state_id not in FINAL:
+                assert tx.money == "reserved", tx
 
     def check_outside(self) -> None:
         """What the outside gave us is in the books, but for what is on its way."""
