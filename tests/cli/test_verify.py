@@ -185,7 +185,7 @@ UNTRUE: dict[str, list[str]] = {
     "Every customer's standing counts the accounts that are open.": [
         "UPDATE standings SET open_accounts = open_accounts + 1",
     ],
-    "Whatever is reserved, withheld or disputed belongs to a transaction.": [
+    "Whatever is paid, reserved, withheld or disputed belongs to a transaction.": [
         "UPDATE transactions SET money = 'withheld' WHERE state_id = 'HELD'",
         "UPDATE transactions SET disputed = disputed + 1 WHERE state_id = 'DISPUTED'",
         "UPDATE transactions SET amount = amount + 1 WHERE state_id = 'PROCESSING'",

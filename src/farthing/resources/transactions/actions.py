@@ -219,11 +219,12 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
     if step.effect is model.adjust and is_closed(draft, old.from_account_id):
         raise AccountNotActive("The account from which it came is CLOSED and takes nothing back.")
     order = order_of(draft, old)
-    if order is not None and order.is_in_flight and order.id != recalled:
+    order = order if order and order.is_in_flight and order.id != recalled else None
+    if order is not None:
         _refuse_in_flight(old, step, actor, holds)
     amount = body.amount_for(old, step)
     new = take(draft, old, target, actor=actor, amount=amount, **changes)
-    if target in FINAL and order is not None and order.is_in_flight and order.id != recalled:
+    if order is not None and target in FINAL:
         # Somebody vouched that it failed; the rail is asked on, in case that it did not.
         orders.wake(draft, order_of(draft, new) or order, order.status)
     return new
@@ -231,9 +232,8 @@ def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> T
 
 def _goal(tx: Transaction, target: str) -> str:
     """Return how far the platform goes now; escrow that was asked for is not passed over."""
-    if tx.target_state_id == "HELD" != tx.state_id and target in UNDER_WAY:
-        return "HELD"
-    return _GOALS.get(target, tx.target_state_id)
+    is_held_later = tx.target_state_id == "HELD" != tx.state_id and target in UNDER_WAY
+    return "HELD" if is_held_later else _GOALS.get(target, tx.target_state_id)
 
 
 def _is_vouched_for(target: str, actor: Actor) -> bool:
@@ -254,14 +254,14 @@ def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Ho
 
 def _strange(tx: Transaction, step: Transition, principal: Principal) -> str | None:
     """Keep receivers from stopping what others send, and clients from calling a payout back."""
-    actor, suspense = principal.actor, suspense_account(tx.tenant_id, tx.currency)
-    if actor is Actor.CUSTOMER and principal.customer_id != tx.from_owner_id:
+    if principal.actor is Actor.CUSTOMER and principal.customer_id != tx.from_owner_id:
         return "Only its sender, the client or the operator can move it."
-    if actor is Actor.CLIENT and tx.flow == "OUTBOUND" and step.effect is model.adjust:
+    if principal.actor is not Actor.CLIENT or step.effect is not model.adjust:
+        return None
+    if tx.flow == "OUTBOUND":
         return "The money has left; only the operator can say that a bank sent it back."
-    if actor is Actor.CLIENT and tx.to_account_id == suspense and step.effect is model.adjust:
-        return "Money in suspense is the operator's to place, or to send back."
-    return None
+    is_in_suspense = tx.to_account_id == suspense_account(tx.tenant_id, tx.currency)
+    return "Money in suspense is the operator's to send back." if is_in_suspense else None
 
 
 def _holds(draft: Draft, tx: Transaction, principal: Principal | None = None) -> Holds:
@@ -290,9 +290,8 @@ async def _recall(call: Call[Any]) -> UUID | None:
         return None
     objects.merged_labels(tx, body)
     body.amount_for(tx, step)
-    order = None
-    if tx.order_id is not None and not tx.is_brought:
-        order = await orders_store.find(call.pool, tx.tenant_id, tx.order_id)
+    key = None if tx.is_brought else tx.order_id
+    order = None if key is None else await orders_store.find(call.pool, tx.tenant_id, key)
     if order is None or not order.is_in_flight:
         return None
     try:
