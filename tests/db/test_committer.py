@@ -252,14 +252,15 @@ async def waiting_backend(blocker: PlainConnection) -> int:
     """Wait until somebody waits for the lock, and return the process number."""
     sql = """
     SELECT pid FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND query LIKE 'WITH w1%' AND datname = current_database()
+    WHERE wait_event_type = 'Lock' AND query LIKE 'WITH %' AND datname = current_database()
     """
-    while True:
-        # The view is frozen within a transaction unless told otherwise.
-        await blocker.execute("SELECT pg_stat_clear_snapshot()")
-        if pid := await blocker.fetchval(sql):
-            return int(pid)
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(20):
+        while True:
+            # The view is frozen within a transaction unless told otherwise.
+            await blocker.execute("SELECT pg_stat_clear_snapshot()")
+            if pid := await blocker.fetchval(sql):
+                return int(pid)
+            await asyncio.sleep(0.01)
 
 
 async def test_a_crash_between_decision_and_commit_answers_nobody_and_leaves_nothing(

@@ -140,6 +140,7 @@ async def test_who_wakes_up_after_another_took_over_moves_nothing_twice(world: W
     assert await world.amounts(account) == {"complete": 600, "available": 600}
 
 
+@pytest.mark.slow
 async def test_no_transaction_stays_in_flight_for_ever(world: World) -> None:
     account, boss = await world.fund(10_000), world.tenant.operator
     steps: list[Step] = [is_lost, is_silent, breaks, says("unknown"), says("pending"), Stall()]

@@ -144,7 +144,7 @@ async def test_every_change_writes_one_event_with_the_object_as_it_then_is(
     ]
     events = await database.fetch(
         "SELECT type, object_version, data::text FROM events "
-        "WHERE tenant_id = $1 AND object_id = $2::text::uuid ORDER BY id",
+        "WHERE tenant_id = $1 AND object_id = $2::text::uuid ORDER BY position",
         tenant.id,
         customer.partition("/")[2],
     )

@@ -280,6 +280,7 @@ async def test_a_period_that_cannot_be_is_refused(
     assert {one["pointer"]: one["code"] for one in answer.json()["errors"]} == faults
 
 
+@pytest.mark.slow
 async def test_a_period_with_too_many_entries_must_be_split(
     service: Service, tenant: "Tenant"
 ) -> None:

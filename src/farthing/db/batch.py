@@ -1,27 +1,25 @@
 """One batch: lock, decide in memory, write everything at once."""
 
 import functools
-import os
+import itertools
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import msgspec
 import structlog
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
-from farthing.core.errors import IdempotencyKeyReused, InternalError, Problem
+from farthing.core.errors import InternalError, Problem
+from farthing.db import repeats
 from farthing.db.commands import (
     IDEMPOTENCY,
     PEEK,
     Answer,
     Command,
     Context,
-    IdempotencyKey,
     IdempotencyRow,
     Need,
     RowKey,
@@ -29,28 +27,18 @@ from farthing.db.commands import (
 )
 from farthing.db.draft import Draft
 from farthing.db.pool import Connection
-from farthing.db.tables import APP_ROLE, AppendTable, Table
-
-Outcome = Answer | Problem
-ReadRows = Callable[[Table[Any], Iterable[UUID]], Awaitable[list[Any]]]
-
-_NONCE_BYTES = 12
-# Lateral, so that every plan looks each key up: a planner that knows nothing of the table yet
-# would rather read all keys of the tenant.
-_RECALL_SQL = """
-SELECT i.scope, i.key, i.fingerprint, i.status, i.body
-FROM unnest($2::text[], $3::text[]) AS asked (scope, key)
-CROSS JOIN LATERAL (
-    SELECT * FROM idempotency AS one
-    WHERE one.tenant_id = $1 AND one.scope = asked.scope AND one.key = asked.key LIMIT 1
-) AS i
-"""
+from farthing.db.repeats import Outcome, Recalled
+from farthing.db.tables import APP_ROLE, Along, AppendTable, Table
 
 log = structlog.get_logger()
 
 
 class StaleRow(Exception):
     """A locked row had another version at its update: the lock was not what we thought."""
+
+
+class Repeated(Exception):
+    """A request that the batch took for a new one had been answered before."""
 
 
 class Batch:
@@ -68,14 +56,27 @@ class Batch:
         self._removed: set[RowKey] = set()
         self._role = APP_ROLE
         self._appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
-        self._recalled: dict[tuple[str, str], asyncpg.Record] = {}
+        self._recalled: Recalled = {}
 
-    async def run(self, submissions: Sequence[tuple[Context, Command]]) -> list[Outcome]:
-        """Decide every submission and write what they decided; the caller commits."""
-        await self._recall([context for context, _ in submissions])
+    async def run(
+        self, submissions: Sequence[tuple[Context, Command]], *, recall: bool
+    ) -> list[Outcome]:
+        """Decide every submission and write what they decided; the caller commits.
+
+        Whoever does not recall what was answered before finds out at the end, by Repeated, if
+        something was: repeats are rare, and then the batch is run once more.
+        """
+        if recall:
+            await self._recall([context for context, _ in submissions])
         fresh = [command for context, command in submissions if not self._remembers(context)]
         await self._see([need for command in fresh for need in command.needs])
         outcomes = [self._outcome(context, command) for context, command in submissions]
+        if not recall and any(
+            context.idempotency and isinstance(outcome, Problem)
+            for (context, _), outcome in zip(submissions, outcomes, strict=True)
+        ):
+            # It leaves no trace that could tell whether it is a repeat.
+            raise Repeated
         await self._write()
         return outcomes
 
@@ -89,23 +90,24 @@ class Batch:
             for context in contexts
             if context.idempotency
         ]
-        if asked:
-            scopes, keys = zip(*asked, strict=True)
-            records = await self._connection.fetch(_RECALL_SQL, self._tenant_id, scopes, keys)
-            self._recalled = {(record["scope"], record["key"]): record for record in records}
+        self._recalled = await repeats.recall(self._connection, self._tenant_id, asked)
 
     def _remembers(self, context: Context) -> bool:
         key = context.idempotency
         return key is not None and (context.principal.name, key.key) in self._recalled
 
-    async def _see(self, needs: Sequence[Need]) -> None:
+    async def _see(self, needs: Iterable[Need]) -> None:
         """Lock what is needed, and then look at what is needed but not changed."""
         looks = [need for need in needs if not need.locked]
-        looks += await self._visit([need for need in needs if need.locked], self._lock_rows)
-        await self._visit(looks, self._look_at_rows)
+        looks += await self._lock(need for need in needs if need.locked)
+        wanted: defaultdict[tuple[Table[Any], Along | None], set[UUID]] = defaultdict(set)
+        for need in looks:
+            wanted[need.table, need.along].add(need.id)
+        for (table, along), ids in wanted.items():
+            await self._look(table, along, ids)
 
-    async def _visit(self, needs: Iterable[Need], read: ReadRows) -> list[Need]:
-        """Read rows table by table in the order of rank, following as it goes.
+    async def _lock(self, needs: Iterable[Need]) -> list[Need]:
+        """Lock rows table by table in the order of rank, following as it goes.
 
         Return what is only to be looked at, for later.
         """
@@ -116,49 +118,52 @@ class Batch:
         while waiting:
             table = min(waiting, key=lambda one: one.rank)
             wanted = waiting.pop(table)
-            for row in await read(table, wanted):
-                for need in wanted[row.id]:
-                    for further in need.follow(row) if need.follow else ():
-                        if need.locked and not further.locked:
-                            later.append(further)
-                            continue
-                        if further.table.rank <= table.rank or further.locked != need.locked:
-                            raise TypeError(
-                                f"{further.table.name} must be seen before {table.name}"
-                            )
-                        waiting[further.table].setdefault(further.id, []).append(further)
+            for row in await self._lock_rows(table, list(wanted)):
+                follows = [need.follow(row) for need in wanted[row.id] if need.follow]
+                for further in itertools.chain.from_iterable(follows):
+                    if not further.locked:
+                        later.append(further)
+                        continue
+                    if further.table.rank <= table.rank:
+                        raise TypeError(f"{further.table.name} must be seen before {table.name}")
+                    waiting[further.table].setdefault(further.id, []).append(further)
         return later
 
-    async def _lock_rows(self, table: Table[Any], wanted: Iterable[UUID]) -> list[Any]:
-        ids = list(wanted)
+    async def _lock_rows(self, table: Table[Any], ids: list[UUID]) -> list[Any]:
         await self._act_as(table.role)
         records = await self._connection.fetch(table.lock_sql, self._tenant_id, ids)
         found = [table.read(record) for record in records]
-        self._seen.update((table, row_id) for row_id in ids)
-        self._rows.update(((table, row.id), row) for row in found)
+        self._note(table, ids, found)
         self._versions.update(((table, row.id), row.version) for row in found)
         return found
 
-    async def _look_at_rows(self, table: Table[Any], wanted: Iterable[UUID]) -> list[Any]:
-        """Read what is not locked anyway."""
-        known = {row_id for row_id in wanted if (table, row_id) in self._seen}
-        found = [self._rows[table, row_id] for row_id in known if (table, row_id) in self._rows]
-        if ids := [row_id for row_id in wanted if row_id not in known]:
-            await self._act_as(table.role)
-            records = await self._connection.fetch(table.look_sql, self._tenant_id, ids)
-            rows = [table.read(record) for record in records]
-            self._seen.update((table, row_id) for row_id in ids)
-            self._rows.update(((table, row.id), row) for row in rows)
-            found += rows
-        return found
+    async def _look(self, table: Table[Any], along: Along | None, wanted: set[UUID]) -> None:
+        """Read what is not locked anyway, and what it names."""
+        if along is None:
+            wanted = {row_id for row_id in wanted if (table, row_id) not in self._seen}
+        if not wanted:
+            return
+        await self._act_as(table.role)
+        sql = table.look_sql if along is None else table.look_along_sql(along)
+        records = await self._connection.fetch(sql, self._tenant_id, wanted)
+        width = len(table.columns)
+        self._note(table, wanted, [table.read(record[:width]) for record in records])
+        if along is not None:
+            others = [along.table.read(record[width:]) for record in records]
+            self._note(along.table, [row.id for row in others], others)
+
+    def _note(self, table: Table[Any], ids: Iterable[UUID], found: list[Any]) -> None:
+        """Keep the rows that were asked for and found."""
+        self._seen.update((table, row_id) for row_id in ids)
+        self._rows.update(((table, row.id), row) for row in found)
 
     def _outcome(self, context: Context, command: Command) -> Outcome:
         key = context.idempotency
         if key and self._remembers(context):
-            return _replay(key, self._recalled[context.principal.name, key.key])
+            return repeats.replay(key, self._recalled[context.principal.name, key.key])
         answer = self._decide(context, command)
         if key and command is not PEEK and isinstance(answer, Answer):
-            body = _seal(key, answer.body)
+            body = repeats.seal(key, answer.body)
             row = IdempotencyRow(
                 tenant_id=self._tenant_id,
                 scope=context.principal.name,
@@ -225,10 +230,17 @@ class Batch:
             seen = [self._versions[table, row.id] for row in updates[table]]
             documents.append(msgspec.json.encode(table.with_versions(updates[table], seen)))
         statement = _statement(tuple(added), tuple(changed))
-        counts = await self._connection.fetchrow(statement, *documents)
-        for table, count in zip(changed, counts or (), strict=True):
-            if count != len(updates[table]):
-                raise StaleRow(f"{count} instead of {len(updates[table])} rows of {table.name}")
+        logged = [len(inserts[table]) for table in added if table.heads]
+        heads = [self._tenant_id, *logged] if logged else []
+        counts = await self._connection.fetchrow(statement, *documents, *heads)
+        sent = [(table, inserts[table]) for table in added if table.unless_known]
+        sent += [(table, updates[table]) for table in changed]
+        for (table, rows), count in zip(sent, counts or (), strict=True):
+            if count == len(rows):
+                continue
+            if table is IDEMPOTENCY:
+                raise Repeated
+            raise StaleRow(f"{count} instead of {len(rows)} rows of {table.name}")
 
     async def _act_as(self, role: str) -> None:
         """Take the role that a table asks for; the end of the transaction takes it back."""
@@ -242,26 +254,10 @@ def _statement(added: tuple[AppendTable[Any], ...], changed: tuple[Table[Any], .
     """Say in one statement what a batch adds and changes; its foreign keys look at its end."""
     parts = [table.insert_sql for table in added] + [table.update_sql for table in changed]
     named = [f"w{n} AS ({part.format(f'${n}::json')})" for n, part in enumerate(parts, 1)]
-    first = len(added) + 1
-    counts = [f"(SELECT count(*) FROM w{n})" for n in range(first, first + len(changed))]
+    may_miss = [*(table.unless_known for table in added), *(True for _ in changed)]
+    counts = [f"(SELECT count(*) FROM w{n})" for n, misses in enumerate(may_miss, 1) if misses]
+    for table in added:
+        if table.heads:
+            tenant, count = f"${len(parts) + 1}::uuid", f"${len(parts) + 2}::bigint"
+            named.insert(0, f"head AS ({table.head_sql.format(tenant, count, count)})")
     return f"WITH {', '.join(named)} SELECT {', '.join(counts)}"
-
-
-def _replay(key: IdempotencyKey, record: asyncpg.Record) -> Outcome:
-    if record["fingerprint"] != key.fingerprint:
-        return IdempotencyKeyReused()
-    return Answer(record["status"], _unseal(key, record["body"]), replayed=True)
-
-
-def _seal(key: IdempotencyKey, body: bytes) -> bytes:
-    if key.seal is None:
-        return body
-    nonce = os.urandom(_NONCE_BYTES)
-    return nonce + AESGCM(key.seal).encrypt(nonce, body, key.key.encode())
-
-
-def _unseal(key: IdempotencyKey, kept: bytes) -> bytes:
-    if key.seal is None:
-        return kept
-    nonce, sealed = kept[:_NONCE_BYTES], kept[_NONCE_BYTES:]
-    return AESGCM(key.seal).decrypt(nonce, sealed, key.key.encode())

@@ -1,10 +1,11 @@
 """A call: one request of one principal, checked and typed, on its way to an action."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
+
+from msgspec import Struct, field
 
 from farthing.config import Settings
 from farthing.core.actors import Principal
@@ -17,8 +18,7 @@ P = TypeVar("P")
 Parts = Mapping[Callable[..., Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Generic[B]):
+class Call(Struct, Generic[B], frozen=True):
     """What an action gets: who asks, for which object, with what body or query."""
 
     pool: Pool

@@ -53,11 +53,11 @@ def object_checks(table: ObjectTable[Any]) -> tuple[Check, ...]:
         Check(
             f"Every version of every {noun} has its event.",
             f"""
-            SELECT o.tenant_id, o.id, o.version, count(e.id) AS events
+            SELECT o.tenant_id, o.id, o.version, count(e.position) AS events
             FROM {name} AS o
             LEFT JOIN events AS e ON e.tenant_id = o.tenant_id AND e.object_id = o.id
             GROUP BY o.tenant_id, o.id, o.version
-            HAVING count(e.id) <> o.version OR max(e.object_version) <> o.version
+            HAVING count(e.position) <> o.version OR max(e.object_version) <> o.version
             """,
         ),
     )

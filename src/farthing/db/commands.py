@@ -1,7 +1,6 @@
 """Commands: what a write must see, and what it decides from that."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -9,9 +8,8 @@ from uuid import UUID
 from msgspec import Raw, Struct
 
 from farthing.core.actors import Principal
-from farthing.core.ids import new_id
 from farthing.core.rows import VersionedRow
-from farthing.db.tables import AppendTable, Table
+from farthing.db.tables import Along, AppendTable, Table
 
 
 class HistoryRow(Struct, frozen=True):
@@ -34,18 +32,12 @@ class EventRow(Struct, frozen=True):
     """One change of one object, with the object as it was right after."""
 
     tenant_id: UUID
-    id: UUID
     type: str
     noun: str
     object_id: UUID
     object_version: int
     created_at: datetime
-    data: Any
-
-    @classmethod
-    def make_id(cls) -> UUID:
-        """Make an event's identifier."""
-        return new_id()
+    data: Raw
 
 
 class IdempotencyRow(Struct, frozen=True):
@@ -61,27 +53,27 @@ class IdempotencyRow(Struct, frozen=True):
 
 
 HISTORY = AppendTable("history", HistoryRow)
-EVENTS = AppendTable("events", EventRow)
-IDEMPOTENCY = AppendTable("idempotency", IdempotencyRow)
+EVENTS = AppendTable("events", EventRow, heads="event_heads")
+IDEMPOTENCY = AppendTable("idempotency", IdempotencyRow, unless_known=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """A row that a command must see, and the rows that follow from it.
 
     `follow` gets the row and names further ones, in tables of a higher rank. A row that is only
     looked at is not locked, and must not be changed: it is read once all locks are held, so that
-    nobody who needs one of these locks to change it can do so any more.
+    nobody who needs one of these locks to change it can do so any more. It brings the row along
+    that one of its columns names, because a second question would be asked while locks are held.
     """
 
     table: Table[Any]
     id: UUID
     follow: Callable[[Any], Iterable["Need"]] | None = None
     locked: bool = True
+    along: Along | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IdempotencyKey:
+class IdempotencyKey(Struct, frozen=True):
     """The caller's key with the fingerprint of the request that came with it."""
 
     key: str
@@ -90,8 +82,7 @@ class IdempotencyKey:
     seal: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """On whose behalf a command runs, and within which request."""
 
     principal: Principal
@@ -103,8 +94,7 @@ class Context:
 Shown = Struct | Raw | None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A pure decision over the rows that it needs.
 
     `decide` reads and writes through the draft that it is given, returns the answer, or raises
@@ -123,8 +113,7 @@ class Command:
 PEEK: Final = Command(lambda _: None)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What the caller is told, once it is durable."""
 
     status: int

@@ -18,9 +18,10 @@ import structlog
 
 from farthing.core.clock import Clock, system_clock
 from farthing.core.errors import IdempotencyInProgress, InternalError, Problem, Unavailable
-from farthing.db.batch import Batch, Outcome
+from farthing.db.batch import Batch, Repeated
 from farthing.db.commands import PEEK, Answer, Command, Context
 from farthing.db.pool import Pool, is_away
+from farthing.db.repeats import Outcome
 from farthing.db.tables import Table
 
 # The database asks to try the whole transaction again.
@@ -73,7 +74,8 @@ class Committer:
         self._queue_size = queue_size
         self._tenants: dict[UUID, _Tenant] = {}
         self._running_keys: set[_Claim] = set()
-        # Only a hint that spares questions to the outside; the truth is in the database.
+        # Only a hint that spares questions, and work that is done twice; the truth is in the
+        # database.
         self._answered_keys: set[_Claim] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: dict[Table[Any], Listener] = {}
@@ -94,14 +96,16 @@ class Committer:
         """
         if self.waiting >= self._queue_size:
             raise Unavailable("Too many requests are waiting. Repeat in a moment.")
-        running = self._claim_key(context)
+        claim = _claim(context)
+        if claim is not None:
+            self._begin(claim)
         self.waiting += 1
         try:
             outcome = await self._outcome(context, command)
         finally:
             self.waiting -= 1
-            self._running_keys -= running
-            self._note_answered(running)
+            if claim is not None:
+                self._end(claim)
         if isinstance(outcome, Problem):
             raise outcome
         return outcome
@@ -116,19 +120,16 @@ class Committer:
         while self._tasks:
             await asyncio.gather(*self._tasks)
 
-    def _claim_key(self, context: Context) -> set[_Claim]:
-        claim = _claim(context)
-        if claim is None:
-            return set()
+    def _begin(self, claim: _Claim) -> None:
         if claim in self._running_keys:
             raise IdempotencyInProgress
         self._running_keys.add(claim)
-        return {claim}
 
-    def _note_answered(self, claims: set[_Claim]) -> None:
+    def _end(self, claim: _Claim) -> None:
+        self._running_keys.discard(claim)
         if len(self._answered_keys) > _MOST_ANSWERED:
             self._answered_keys.clear()
-        self._answered_keys |= claims
+        self._answered_keys.add(claim)
 
     async def _outcome(self, context: Context, command: Command | Preparation) -> Outcome:
         if isinstance(command, Command):
@@ -162,8 +163,8 @@ class Committer:
             task = asyncio.create_task(self._run_lane(tenant_id, tenant))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        # A caller who goes away does not stop the command: it may be committing already.
-        return await asyncio.shield(one.outcome)
+        # A caller who goes away leaves the command to its lane: it may be committing already.
+        return await one.outcome
 
     async def _run_lane(self, tenant_id: UUID, tenant: _Tenant) -> None:
         try:
@@ -213,20 +214,26 @@ class Committer:
     async def _commit_patiently(
         self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]]
     ) -> list[Outcome]:
+        recall = any(
+            command is PEEK or _claim(context) in self._answered_keys
+            for context, command in submissions
+        )
         for attempt in range(_TRIES):
             try:
-                return await self._commit(tenant_id, submissions)
+                return await self._commit(tenant_id, submissions, recall=recall)
+            except Repeated:
+                recall = True
             except _AGAIN as error:
                 log.info("batch_tried_again", error=type(error).__name__, attempt=attempt)
                 await asyncio.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311 - jitter, no secret
         return [_busy() for _ in submissions]
 
     async def _commit(
-        self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]]
+        self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]], *, recall: bool
     ) -> list[Outcome]:
         async with self._pool.acquire() as connection, connection.transaction():
             batch = Batch(connection, tenant_id, self._clock())
-            outcomes = await batch.run(submissions)
+            outcomes = await batch.run(submissions, recall=recall)
         for table, listener in self._listeners.items():
             if rows := batch.written(table):
                 listener(rows)

@@ -153,7 +153,6 @@ class Draft:
         self._written[row.id] = (row.version, written)
         event = EventRow(
             tenant_id=row.tenant_id,
-            id=EventRow.make_id(),
             type=f"{table.noun}.{what}",
             noun=table.noun,
             object_id=row.id,

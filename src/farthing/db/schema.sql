@@ -140,18 +140,26 @@ CREATE TABLE history (
     FOREIGN KEY (machine, source, target) REFERENCES machine_steps
 );
 
+-- A log: numbered without a gap within its tenant, in the order of the commits.
 CREATE TABLE events (
     tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
     type text NOT NULL,
     noun text NOT NULL,
     object_id uuid NOT NULL,
     object_version bigint NOT NULL,
     created_at timestamptz NOT NULL,
-    data jsonb NOT NULL,
-    PRIMARY KEY (tenant_id, id),
-    UNIQUE (tenant_id, object_id, object_version)
+    -- What was said stays as it was said.
+    data json NOT NULL,
+    position bigint NOT NULL,
+    UNIQUE (tenant_id, object_id, object_version),
+    PRIMARY KEY (tenant_id, position)
 );
+
+-- The last position of each log; whoever adds to it holds the row until the commit.
+CREATE TABLE event_heads (
+    tenant_id uuid PRIMARY KEY,
+    position bigint NOT NULL CHECK (position > 0)
+) WITH (fillfactor = 50);
 
 -- The answers to requests that came with a key. Of the request only a keyed digest is kept.
 CREATE TABLE idempotency (
@@ -190,6 +198,7 @@ CREATE TABLE heartbeats (
 );
 
 GRANT SELECT, INSERT ON tenants, entries, history, events TO farthing_app;
+GRANT SELECT, INSERT, UPDATE ON event_heads TO farthing_app;
 GRANT SELECT ON machine_steps TO farthing_app;
 GRANT SELECT, INSERT, UPDATE ON customers, standings, accounts, balances TO farthing_app;
 GRANT SELECT, INSERT, DELETE ON credentials, idempotency TO farthing_app;

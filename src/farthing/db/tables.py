@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from farthing.core.machine import Machine
 from farthing.core.rows import ObjectRow, VersionedRow
@@ -31,6 +31,7 @@ _SQL_TYPES: Final[dict[Any, str]] = {
     bool: "boolean",
     bytes: "bytea",
     datetime: "timestamptz",
+    Raw: "json",
 }
 
 
@@ -52,6 +53,11 @@ class AppendTable(Generic[R]):
     # Rows are locked in the order of rank, and written in its reverse: what a foreign key
     # refers to ranks higher than what refers to it.
     rank: int = 0
+    # The rows of a log are numbered without a gap within their tenant, by the table that is named
+    # here. Whoever adds to it is alone until the commit, so that no number is seen before a lower.
+    heads: str | None = None
+    # A row whose key is known already is left out; the others are counted.
+    unless_known: bool = False
 
     @property
     def schema(self) -> str:
@@ -67,9 +73,24 @@ class AppendTable(Generic[R]):
     def insert_sql(self) -> str:
         """Add the rows of a document, whose place in the statement is left open."""
         read = [self._read_back(name) for name in self.columns]
+        if self.heads is None:
+            return (
+                f"INSERT INTO {self.name} ({', '.join(self.columns)}) "
+                f"SELECT {', '.join(read)} FROM {self._document()}"
+                + (" ON CONFLICT DO NOTHING RETURNING 1" if self.unless_known else "")
+            )
         return (
-            f"INSERT INTO {self.name} ({', '.join(self.columns)}) "
-            f"SELECT {', '.join(read)} FROM {self._document()}"
+            f"INSERT INTO {self.name} ({', '.join(self.columns)}, position) "
+            f"SELECT {', '.join(read)}, head.base + u.ordinality FROM head, {self._numbered()}"
+        )
+
+    @functools.cached_property
+    def head_sql(self) -> str:
+        """Take the next numbers of a log, whose tenant and count are left open."""
+        return (
+            f"INSERT INTO {self.heads} AS h (tenant_id, position) VALUES ({{}}, {{}}) "
+            "ON CONFLICT (tenant_id) DO UPDATE SET position = h.position + excluded.position "
+            "RETURNING position - {} AS base"
         )
 
     @functools.cached_property
@@ -78,9 +99,17 @@ class AppendTable(Generic[R]):
         return {column: _sql_type(hints[column]) for column in self.columns}
 
     def _document(self, *more: str) -> str:
+        return f"json_to_recordset({{}}) AS u ({', '.join([self._sent(), *more])})"
+
+    def _sent(self) -> str:
         kinds = self._sql_types.items()
-        sent = [f"{name} {'text' if kind == 'bytea' else kind}" for name, kind in kinds]
-        return f"json_to_recordset({{}}) AS u ({', '.join([*sent, *more])})"
+        return ", ".join(f"{name} {'text' if kind == 'bytea' else kind}" for name, kind in kinds)
+
+    def _numbered(self) -> str:
+        return (
+            f"ROWS FROM (json_to_recordset({{}}) AS ({self._sent()})) WITH ORDINALITY "
+            f"AS u ({', '.join([*self.columns, 'ordinality'])})"
+        )
 
     def _read_back(self, name: str) -> str:
         # JSON has no bytes, which travel in base 64.
@@ -105,6 +134,18 @@ class Table(AppendTable[V], Generic[V]):
     def look_sql(self) -> str:
         """Read rows as they are."""
         return f"{self.select_sql} WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
+
+    @functools.cache  # noqa: B019 - tables are as old as the program
+    def look_along_sql(self, along: "Along") -> str:
+        """Read rows as they are, and after each the one that it names."""
+        mine = [f"t.{name}" for name in self.columns]
+        others = [f"o.{name}" for name in along.table.columns]
+        return (
+            f"SELECT {', '.join([*mine, *others])} FROM {self.name} AS t "
+            f"JOIN {along.table.name} AS o "
+            f"ON o.tenant_id = t.tenant_id AND o.id = t.{along.column} "
+            "WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])"
+        )
 
     @functools.cached_property
     def lock_sql(self) -> str:
@@ -142,6 +183,14 @@ class Table(AppendTable[V], Generic[V]):
     def read(self, record: Any) -> V:
         """Make the row of a record whose columns stand in order."""
         return self.row(*record)
+
+
+@dataclass(frozen=True)
+class Along:
+    """A table with the row that a column names, which a foreign key promises."""
+
+    table: Table[Any]
+    column: str
 
 
 @dataclass(frozen=True, eq=False)

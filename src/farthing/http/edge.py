@@ -29,6 +29,8 @@ class Edge:
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
+        # Bound once, because to find the logger costs more than a line that is not wanted.
+        self._log = log.bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
@@ -59,7 +61,7 @@ class Edge:
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         state = scope["state"]
         self._metrics.record(state["operation"], status, seconds)
-        write = log.error if status >= HTTPStatus.INTERNAL_SERVER_ERROR else log.info
+        write = self._log.error if status >= HTTPStatus.INTERNAL_SERVER_ERROR else self._log.info
         write(
             "request",
             operation=state["operation"],

@@ -1,6 +1,6 @@
 """What can be done with accounts."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -18,12 +18,15 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
+from farthing.db.tables import Along
 from farthing.ledger.balances import BALANCES, Balance, Place
 from farthing.resources.accounts import model
 from farthing.resources.accounts.model import NOUN, Account, Labels, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.customers.actions import owner_of, require_active
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
+
+_OWNER: Final = Along(STANDINGS, "owner_id")
 
 
 def create(call: Call[Any]) -> Command:
@@ -146,11 +149,7 @@ def needs_of_side(account_id: UUID) -> list[Need]:
 
     Whoever disables or closes an account must hold the lock of what it holds.
     """
-    return [Need(BALANCES, account_id), Need(ACCOUNTS, account_id, _owner, locked=False)]
-
-
-def _owner(account: Account) -> list[Need]:
-    return [Need(STANDINGS, account.owner_id, locked=False)]
+    return [Need(BALANCES, account_id), Need(ACCOUNTS, account_id, locked=False, along=_OWNER)]
 
 
 def _count_accounts(draft: Draft, owner_id: UUID, difference: int) -> None:
