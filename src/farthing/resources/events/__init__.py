@@ -1,0 +1,1 @@
+"""Events: every change of every object, in the order of the commits."""
