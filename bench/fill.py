@@ -9,6 +9,11 @@ from typing import Final
 
 import asyncpg
 
+_HEAD: Final = """
+    UPDATE event_heads SET position = (SELECT max(position) FROM events WHERE tenant_id = $tenant)
+    WHERE tenant_id = $tenant
+    """
+
 CARDS: Final = (
     """
     CREATE TEMPORARY TABLE made AS SELECT uuidv7() AS id, o.id AS owner_id
@@ -35,9 +40,11 @@ CARDS: Final = (
         'bench', now() FROM made
     """,
     """
-    INSERT INTO events SELECT $tenant, uuidv7(), 'card.created', 'card', id, 1, now(),
-        '{"stateId": "ENABLED"}' FROM made
+    INSERT INTO events SELECT $tenant, 'card.created', 'card', id, 1, now(),
+        '{"stateId": "ENABLED"}', (SELECT position FROM event_heads WHERE tenant_id = $tenant)
+        + row_number() OVER (ORDER BY id) FROM made
     """,
+    _HEAD,
     """
     INSERT INTO idempotency SELECT $tenant, 'bench', id::text, sha256(id::text::bytea), 201,
         '{"stateId": "ENABLED"}', now() FROM made
@@ -98,9 +105,11 @@ TRANSACTIONS: Final = (
         AS s (version, source, target, actor)
     """,
     """
-    INSERT INTO events SELECT $tenant, uuidv7(), 'transaction.' || what, 'transaction', id,
-        version, now(), data FROM shown
+    INSERT INTO events SELECT $tenant, 'transaction.' || what, 'transaction', id, version, now(),
+        data, (SELECT position FROM event_heads WHERE tenant_id = $tenant)
+        + row_number() OVER (ORDER BY id, version) FROM shown
     """,
+    _HEAD,
     """
     INSERT INTO entries SELECT $tenant, account_id, number, posting_id, id, 'move', change, 0, 0,
         0, 0, 0, complete_after, now() FROM legs ORDER BY n

@@ -125,7 +125,11 @@ def set_up(*, roomy: bool = False, sampled: bool = False) -> Iterator[Stage]:
         folder, port = Path(name), _free_port()
         tenant_id, key = asyncio.run(_prepare(server))
         environment = _environment(server, port, folder)
-        program = "bench.sampled" if sampled else "farthing"
+        program = "farthing"
+        if sampled:
+            # Only the process that is started can be sampled, not those that it starts.
+            program = "bench.sampled"
+            environment["FARTHING_PROCESSES"] = "1"
         with (
             _running(program, "serve", environment, folder) as service,
             _running("farthing", "worker", environment, folder),
