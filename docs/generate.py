@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 from msgspec import inspect as shape
 
-from farthing.catalog import MACHINES
+from farthing.catalog import MACHINES, OBJECTS
 from farthing.config import PREFIX, Settings
 from farthing.core.errors import CATALOGUE
 from farthing.core.machine import Machine
@@ -36,6 +36,7 @@ def pages() -> dict[str, str]:
     listed = listed_sections()
     return {
         "errors.md": _NOTE + "\n".join(_errors(listed)),
+        "events.md": _NOTE + "\n".join(_events()),
         "operations.md": _NOTE + "\n".join(_operations(listed)),
         "sandbox.md": _NOTE + "\n".join(_sandbox()),
         "settings.md": _NOTE + "\n".join(_settings()),
@@ -89,6 +90,31 @@ def _errors(listed: tuple[Section, ...]) -> Iterator[str]:
         where = ", ".join(raised) if len(raised) <= _FEW else f"{len(raised)} of {len(operations)}"
         yield _row(str(problem.status), f"`{code}`", sentence(problem), where)
     yield ""
+
+
+_EVENTS: Final = """\
+# Events
+
+Every change of every object is one event, written in the same commit, in one log for each tenant.
+Its `data` is the object as it was right after, of the version `objectVersion`. `GET
+/v1/events/schemas` returns this catalogue with a JSON Schema for each type. There may be new types
+at any time: ignore those that you do not know.
+
+To follow the log, read `GET /v1/events` and keep its `nextCursor`; or keep `GET /v1/events/stream`
+open, and come back with the last `id` in `Last-Event-ID`. Both tell every event once and in order,
+also when the service is restarted. A filter by type names types as in the tables; `*` stands for
+any text, and commas separate several.
+"""
+
+
+def _events() -> Iterator[str]:
+    yield _EVENTS
+    for table in OBJECTS.values():
+        yield f"## {table.noun.replace('_', ' ').capitalize()}\n"
+        yield from _table("type", "when", "`data`")
+        for what, when in table.events.items():
+            yield _row(f"`{table.noun}.{what}`", when, f"`{table.shown.__name__}`")
+        yield ""
 
 
 def _operations(listed: tuple[Section, ...]) -> Iterator[str]:

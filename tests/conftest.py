@@ -118,7 +118,10 @@ def database(server_url: str) -> Database:
 
 
 class OnlyDeclaredProblems:
-    """No operation answers with a code that it did not declare: asserted for the whole suite."""
+    """No operation answers with a code that it did not declare: asserted for the whole suite.
+
+    Whoever calls in this way waits for the end of an answer, so it leaves a stream once it began.
+    """
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
@@ -128,15 +131,19 @@ class OnlyDeclaredProblems:
         self._declared["none"] = {problem.code for problem in anywhere}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status, body = 0, b""
+        status, body, streams = 0, b"", False
+
+        async def hang_up() -> Message:
+            return {"type": "http.disconnect"} if streams else await receive()
 
         async def listen(message: Message) -> None:
-            nonlocal status, body
+            nonlocal status, body, streams
             status = message.get("status", status)
+            streams |= (b"content-type", b"text/event-stream") in message.get("headers", ())
             body += message.get("body", b"")
             await send(message)
 
-        await self._app(scope, receive, listen)
+        await self._app(scope, hang_up, listen)
         if status >= 400 and scope["path"] != "/readyz":
             code = msgspec.json.decode(body)["code"]
             operation = scope["state"]["operation"]

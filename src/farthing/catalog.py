@@ -7,7 +7,7 @@ from uuid import UUID
 
 from farthing.core.machine import Machine
 from farthing.core.operation import Operation
-from farthing.db.checks import Check, object_checks
+from farthing.db.checks import LOG_CHECKS, Check, object_checks
 from farthing.db.commands import Command
 from farthing.db.pool import Pool
 from farthing.db.tables import ObjectTable
@@ -24,6 +24,7 @@ from farthing.resources.cards import api as cards
 from farthing.resources.cards import store as cards_store
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
+from farthing.resources.events import api as events
 from farthing.resources.orders import api as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
@@ -50,6 +51,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (settlements, None, settlements_store.CHECKS),
     (references, references_store.REFERENCES, ()),
     (statements, None, ()),
+    (events, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(
@@ -61,6 +63,7 @@ OBJECTS: Final[dict[str, ObjectTable[Any]]] = {
 MACHINES: Final[tuple[Machine, ...]] = tuple(table.machine for table in OBJECTS.values())
 CHECKS: Final[tuple[Check, ...]] = (
     *LEDGER_CHECKS,
+    *LOG_CHECKS,
     *(check for _, _, checks in RESOURCES for check in checks),
     *(check for table in OBJECTS.values() for check in object_checks(table)),
 )

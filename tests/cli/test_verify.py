@@ -176,6 +176,17 @@ UNTRUE: dict[str, list[str]] = {
     "Nothing but what the outside decides takes what is available below zero.": [
         "UPDATE balances SET withheld = 10 ^ 9 WHERE place = 'platform'",
     ],
+    "Every log is numbered without a gap, up to its head.": [
+        "DELETE FROM events WHERE position = 2",
+        "DELETE FROM event_heads",
+        "UPDATE event_heads SET position = position + 1",
+        "UPDATE events SET position = 10 ^ 9 WHERE position = 1",
+        "UPDATE events SET position = -1 WHERE position = 1",
+    ],
+    "No event is dated before the one that it follows, nor its log before it.": [
+        "UPDATE events SET created_at = created_at + interval '1 hour' WHERE position = 1",
+        "UPDATE event_heads SET moved_at = moved_at - interval '1 hour'",
+    ],
     "Every customer's standing says whether its money may move.": [
         "UPDATE standings SET active = NOT active",
     ],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tests.payments import furnish, idle, in_path, spends
+from tests.payments import Send, furnish, idle, in_path, spends
 
 from farthing.catalog import OPERATIONS
 from farthing.core.actors import Grant
@@ -76,8 +76,10 @@ async def send(
     }
     sent: list[Message] = []
 
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
     async def receive() -> "Message":
-        return {"type": "http.request", "body": body, "more_body": False}
+        return waiting.pop() if waiting else {"type": "http.disconnect"}
 
     async def keep(message: "Message") -> None:
         sent.append(message)
@@ -175,6 +177,8 @@ async def _object(tenant: "Tenant", example: str, made: dict[str, str]) -> str:
 
 
 async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
+    if noun == "event":
+        return await first_event(tenant.call)
     creation = _creation(noun)
     body = await _real(tenant, creation.body_example, made)
     token = credential(creation, tenant)
@@ -186,6 +190,12 @@ async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
 def _creation(noun: str) -> Operation:
     """Find the operation that makes what another one reads."""
     return creation_of(noun, OPERATIONS)
+
+
+async def first_event(send: Send) -> str:
+    """Return an event, which nobody makes by itself: every tenant's log begins with its making."""
+    page = (await send("GET", "/v1/events?limit=1", None)).json()
+    return str(page["results"][0]["id"])
 
 
 def creation_of(noun: str, every: "Iterable[Operation]") -> Operation:

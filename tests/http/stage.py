@@ -17,8 +17,9 @@ from uuid import UUID
 
 import httpx2
 import msgspec
+from tests.conftest import OnlyDeclaredProblems
 from tests.duties import duty
-from tests.http.bad_wire import creation_of
+from tests.http.bad_wire import creation_of, first_event
 from tests.ledger.books import Books
 from tests.payments import furnish, idle, in_path, spends
 
@@ -94,7 +95,8 @@ class Stage:
         self.clock.now = A_LITTLE_LATER
         response = await self._send(operation, f"{path}?{urlencode(query)}", body, "req-example")
         await idle(self.service)
-        return Sent(operation, query, response, self._told(response.json()))
+        said = response.text if operation.stream else response.json()
+        return Sent(operation, query, response, self._told(said))
 
     async def _prepare(self, operation: Operation) -> None:
         if operation.id == "status.get":
@@ -118,6 +120,8 @@ class Stage:
         await books.post(effects.move(account, books.outside, 4_550))
 
     async def _make(self, noun: str) -> str:
+        if noun == "event":
+            return await first_event(self._call)
         creation = self._creation(noun)
         body = await self._real(creation.body_example)
         response = await self._send(creation, creation.path, body, "req-earlier-example")
@@ -206,7 +210,7 @@ async def stage(settings: Settings) -> "AsyncIterator[Stage]":
     service = await Service.start(settings, clock)
     listed = sections(system.operations(service))
     operations = {one.id: one for section in listed for one in section.operations}
-    transport = httpx2.ASGITransport(app=build(service))
+    transport = httpx2.ASGITransport(app=OnlyDeclaredProblems(build(service), service))
     async with httpx2.AsyncClient(transport=transport, base_url="http://farthing.test") as client:
         yield Stage(service, clock, client, operations, await _credentials(service, client))
     await service.stop()

@@ -104,7 +104,8 @@ def test_the_parameters_are_published(operation: Operation) -> None:
 @every_operation
 def test_every_operation_shows_an_example_that_fits(operation: Operation) -> None:
     described = DESCRIBED[operation.id]
-    media = described["responses"][str(operation.status)]["content"]["application/json"]
+    kind = "text/event-stream" if operation.stream else "application/json"
+    media = described["responses"][str(operation.status)]["content"][kind]
     assert faults(media["schema"], media["example"], strict=True) == []
 
 
@@ -324,8 +325,9 @@ async def test_every_way_to_pay_is_answered_as_published(tenant: "Tenant", escro
 @every_operation
 def test_every_form_of_the_answer_is_published(operation: Operation) -> None:
     content = DESCRIBED[operation.id]["responses"][str(operation.status)]["content"]
-    assert list(content) == ["application/json", *operation.formats]
-    for name in operation.formats:
+    texts = ["text/event-stream"] if operation.stream else list(operation.formats)
+    assert list(content) == (texts if operation.stream else ["application/json", *texts])
+    for name in texts:
         assert content[name]["schema"]["description"], name
 
 

@@ -67,6 +67,19 @@ def _calm_collector() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+class Server(uvicorn.Server):
+    """A server that ends streams when it stops; other requests end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, within the time that requests under way are given."""
+        self._service.streams.close()
+        await super().shutdown(sockets)
+
+
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     service = await Service.start(settings)
     config = uvicorn.Config(
@@ -82,4 +95,4 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         ws="none",
     )
     _calm_collector()
-    await uvicorn.Server(config).serve([listener])
+    await Server(config, service).serve([listener])

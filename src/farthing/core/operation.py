@@ -1,6 +1,6 @@
 """Operations are data: routing, checks, OpenAPI and the reference pages all read these."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -29,10 +29,12 @@ class Operation:
     summary: str
     who: frozenset[Grant]
     # A write makes a command from the call; one that must ask the outside first prepares it; a
-    # read answers by itself.
+    # read answers by itself; a stream goes on until one side ends it, and says in its docstring
+    # what is sent.
     command: Callable[[Any], Any] | None = None
     prepare: Callable[[Any], Awaitable[Any]] | None = None
     read: Callable[[Any], Awaitable[Any]] | None = None
+    stream: Callable[[Any], Awaitable[AsyncIterator[bytes]]] | None = None
     status: int = 200
     noun: str | None = None
     body: type[Struct] | None = None

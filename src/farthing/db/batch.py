@@ -80,8 +80,10 @@ class Batch:
         await self._write()
         return outcomes
 
-    def written(self, table: Table[Any]) -> list[Any]:
+    def written(self, table: AppendTable[Any]) -> list[Any]:
         """Return the rows of a table that the batch added or changed, as they are now."""
+        if not isinstance(table, Table):
+            return self._appended.get(table, [])
         return [row for (owner, _), row in self._changed.items() if owner is table]
 
     async def _recall(self, contexts: Iterable[Context]) -> None:
@@ -231,7 +233,7 @@ class Batch:
             documents.append(msgspec.json.encode(table.with_versions(updates[table], seen)))
         statement = _statement(tuple(added), tuple(changed))
         logged = [len(inserts[table]) for table in added if table.heads]
-        heads = [self._tenant_id, *logged] if logged else []
+        heads = [self._tenant_id, *logged, self._now] if logged else []
         counts = await self._connection.fetchrow(statement, *documents, *heads)
         sent = [(table, inserts[table]) for table in added if table.unless_known]
         sent += [(table, updates[table]) for table in changed]
@@ -258,6 +260,10 @@ def _statement(added: tuple[AppendTable[Any], ...], changed: tuple[Table[Any], .
     counts = [f"(SELECT count(*) FROM w{n})" for n, misses in enumerate(may_miss, 1) if misses]
     for table in added:
         if table.heads:
-            tenant, count = f"${len(parts) + 1}::uuid", f"${len(parts) + 2}::bigint"
-            named.insert(0, f"head AS ({table.head_sql.format(tenant, count, count)})")
+            kinds = {"tenant": "uuid", "count": "bigint", "now": "timestamptz"}
+            places = {
+                name: f"${place}::{kind}"
+                for place, (name, kind) in enumerate(kinds.items(), len(parts) + 1)
+            }
+            named.insert(0, f"head AS ({table.head_sql.format(**places)})")
     return f"WITH {', '.join(named)} SELECT {', '.join(counts)}"

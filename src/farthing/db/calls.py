@@ -33,6 +33,8 @@ class Call(Struct, Generic[B], frozen=True):
     # The query of an operation that takes a body too.
     query: Any = None
     now: datetime = field(default_factory=system_clock)
+    # What the reader of a stream has seen last, if it says so.
+    last_event_id: str | None = None
 
     def part(self, kind: Callable[..., P]) -> P:
         """Return the part of the process that has this type."""

@@ -1,7 +1,7 @@
 """Checks: questions to the database whose every answer is a discrepancy."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import asyncpg
 from msgspec import Struct
@@ -21,6 +21,34 @@ class Finding(Struct, frozen=True):
 
     check: Check
     discrepancies: list[dict[str, Any]]
+
+
+LOG_CHECKS: Final = (
+    Check(
+        "Every log is numbered without a gap, up to its head.",
+        """
+        SELECT coalesce(h.tenant_id, e.tenant_id) AS tenant_id, h.position AS head,
+               e.first, e.last, e.events
+        FROM event_heads AS h FULL JOIN (
+            SELECT tenant_id, min(position) AS first, max(position) AS last, count(*) AS events
+            FROM events GROUP BY tenant_id
+        ) AS e ON e.tenant_id = h.tenant_id
+        WHERE (1, h.position, h.position) IS DISTINCT FROM (e.first, e.last, e.events)
+        """,
+    ),
+    Check(
+        "No event is dated before the one that it follows, nor its log before it.",
+        """
+        SELECT * FROM (
+            SELECT e.tenant_id, e.position, e.created_at, coalesce(
+                       lead(e.created_at) OVER (PARTITION BY e.tenant_id ORDER BY e.position),
+                       h.moved_at
+                   ) AS later
+            FROM events AS e LEFT JOIN event_heads AS h ON h.tenant_id = e.tenant_id
+        ) AS times WHERE created_at > later
+        """,
+    ),
+)
 
 
 def object_checks(table: ObjectTable[Any]) -> tuple[Check, ...]:

@@ -22,7 +22,7 @@ from farthing.db.batch import Batch, Repeated
 from farthing.db.commands import PEEK, Answer, Command, Context
 from farthing.db.pool import Pool, is_away
 from farthing.db.repeats import Outcome
-from farthing.db.tables import Table
+from farthing.db.tables import AppendTable
 
 # The database asks to try the whole transaction again.
 _AGAIN: Final = (
@@ -78,10 +78,10 @@ class Committer:
         # database.
         self._answered_keys: set[_Claim] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._listeners: dict[Table[Any], Listener] = {}
+        self._listeners: dict[AppendTable[Any], Listener] = {}
         self.waiting = 0
 
-    def listen(self, table: Table[Any], listener: Listener) -> None:
+    def listen(self, table: AppendTable[Any], listener: Listener) -> None:
         """Tell somebody of every row of a table that this process has written, once it is durable.
 
         Only a hint that spares waiting: whoever listens must find the rows by itself too.

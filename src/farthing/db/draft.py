@@ -148,6 +148,8 @@ class Draft:
         self.append(HISTORY, step)
 
     def _record_event(self, table: ObjectTable[Obj], row: Obj, what: str) -> Struct:
+        if what not in table.events:
+            raise LookupError(f"{table.noun}.{what} is not among the events of its table")
         view = table.view(row, *self.beside(table, row))
         written = Raw(msgspec.json.encode(view))
         self._written[row.id] = (row.version, written)

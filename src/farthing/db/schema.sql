@@ -155,10 +155,12 @@ CREATE TABLE events (
     PRIMARY KEY (tenant_id, position)
 );
 
--- The last position of each log; whoever adds to it holds the row until the commit.
+-- The last position of each log; whoever adds to it holds the row until the commit. No event is
+-- dated before the one that it follows: a time is found in the log by halving it.
 CREATE TABLE event_heads (
     tenant_id uuid PRIMARY KEY,
-    position bigint NOT NULL CHECK (position > 0)
+    position bigint NOT NULL CHECK (position > 0),
+    moved_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
 -- The answers to requests that came with a key. Of the request only a keyed digest is kept.

@@ -3,8 +3,8 @@
 import functools
 import types
 import typing
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
@@ -55,6 +55,7 @@ class AppendTable(Generic[R]):
     rank: int = 0
     # The rows of a log are numbered without a gap within their tenant, by the table that is named
     # here. Whoever adds to it is alone until the commit, so that no number is seen before a lower.
+    # No row is dated before the one that it follows, so that a time can be found without an index.
     heads: str | None = None
     # A row whose key is known already is left out; the others are counted.
     unless_known: bool = False
@@ -79,6 +80,7 @@ class AppendTable(Generic[R]):
                 f"SELECT {', '.join(read)} FROM {self._document()}"
                 + (" ON CONFLICT DO NOTHING RETURNING 1" if self.unless_known else "")
             )
+        read[self.columns.index("created_at")] = "greatest(u.created_at, head.moved_at)"
         return (
             f"INSERT INTO {self.name} ({', '.join(self.columns)}, position) "
             f"SELECT {', '.join(read)}, head.base + u.ordinality FROM head, {self._numbered()}"
@@ -86,11 +88,13 @@ class AppendTable(Generic[R]):
 
     @functools.cached_property
     def head_sql(self) -> str:
-        """Take the next numbers of a log, whose tenant and count are left open."""
+        """Take the next numbers of a log, whose tenant, count and time are left open."""
         return (
-            f"INSERT INTO {self.heads} AS h (tenant_id, position) VALUES ({{}}, {{}}) "
-            "ON CONFLICT (tenant_id) DO UPDATE SET position = h.position + excluded.position "
-            "RETURNING position - {} AS base"
+            f"INSERT INTO {self.heads} AS h (tenant_id, position, moved_at) "
+            "VALUES ({tenant}, {count}, {now}) ON CONFLICT (tenant_id) DO UPDATE "
+            "SET position = h.position + excluded.position, "
+            "moved_at = greatest(h.moved_at, excluded.moved_at) "
+            "RETURNING position - {count} AS base, moved_at"
         )
 
     @functools.cached_property
@@ -217,8 +221,27 @@ class ObjectTable(Table[Obj], Generic[Obj]):
     machine: Machine
     view: Callable[..., Struct]
     beside: tuple["Beside", ...] = ()
+    # What can happen to an object beside being created, updated and moved: a word, and when.
+    happenings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def noun(self) -> str:
         """The word before the slash in the identifiers of these objects."""
         return self.machine.noun
+
+    @functools.cached_property
+    def shown(self) -> type[Struct]:
+        """The type of the view."""
+        return typing.cast("type[Struct]", typing.get_type_hints(self.view)["return"])
+
+    @functools.cached_property
+    def events(self) -> dict[str, str]:
+        """The words for everything that can happen to an object, each with a sentence."""
+        name = self.noun.replace("_", " ")
+        moves = dict.fromkeys(row.target for row in self.machine.table)
+        return {
+            "created": f"The {name} was made.",
+            "updated": f"What the {name} says of itself has changed.",
+            **{state.lower(): f"The {name} has moved to {state}." for state in moves},
+            **self.happenings,
+        }

@@ -18,7 +18,7 @@ from farthing.core.errors import (
     ValidationFailed,
 )
 from farthing.core.operation import Operation
-from farthing.db.pool import Pool
+from farthing.db.pool import Pool, is_away
 from farthing.http.requests import Headers
 from farthing.http.service import Service
 from farthing.resources.access import model, store
@@ -55,6 +55,18 @@ class Authenticator:
             raise Unauthenticated
         return found
 
+    async def wait_until_revoked(self, shown: Presented | None) -> None:
+        """Return once a credential that was valid is so no longer."""
+        while True:
+            await asyncio.sleep(CACHE_SECONDS)
+            try:
+                await self.principal(shown)
+            except Unauthenticated:
+                return
+            except Exception as error:
+                if not is_away(error):
+                    raise
+
     def _remember(self, claim: _Claim, shown: Presented) -> _Known:
         if len(self._known) >= _CACHE_SIZE:
             self._known.clear()
@@ -88,13 +100,16 @@ def authorise(principal: Principal, operation: Operation) -> None:
 async def place(
     pool: Pool, principal: Principal, headers: Headers, operation: Operation, object_id: UUID | None
 ) -> Principal:
-    """Put the operator into the tenant that the request is about; others are in theirs."""
+    """Put the operator into the tenant that the request is about; others are in theirs.
+
+    Where the path names an object, that object's tenant is meant; others are named by X-Tenant.
+    """
     named = headers.get("x-tenant")
     if principal.grant is not Grant.OPERATOR_KEY:
         if named is not None:
             raise Forbidden("X-Tenant is for the operator's key; leave it out.")
         return principal
-    if object_id is not None and operation.noun is not None:
+    if object_id is not None and operation.noun in OBJECTS:
         table = OBJECTS[operation.noun].name
         tenant_id = await store.find_tenant_of(pool, table, object_id)
         if tenant_id is None:

@@ -63,7 +63,13 @@ class Endpoint:
             annotations,
             query,
             self.service.clock(),
+            headers.get("last-event-id"),
         )
+        if operation.stream is not None:
+            parts = await operation.stream(call)
+            revoked = functools.partial(self.authenticator.wait_until_revoked, shown)
+            await self.service.streams.send(scope, receive, send, parts, revoked)
+            return
         context = Context(principal, scope["state"]["request_id"], key)
         answer = await self._answer(operation, call, context, media_type)
         await send_answer(send, answer, media_type=media_type)

@@ -3,17 +3,22 @@
 from dataclasses import dataclass, field
 from typing import Self
 
+from farthing.catalog import OBJECTS
 from farthing.config import Settings
 from farthing.core import keys
 from farthing.core.clock import Clock, system_clock
+from farthing.db.bell import Bell
 from farthing.db.calls import Parts
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import Pool, open_pool
 from farthing.http.metrics import Metrics
+from farthing.http.streams import Streams
 from farthing.rails.base import Rail
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
+from farthing.resources.events.actions import Feeds
+from farthing.resources.events.model import EventTypes
 from farthing.resources.settlements.api import Teller
 
 
@@ -28,6 +33,7 @@ class Service:
     clock: Clock = system_clock
     parts: Parts = field(default_factory=dict)
     metrics: Metrics = field(default_factory=Metrics)
+    streams: Streams = field(default_factory=Streams)
 
     @classmethod
     async def start(cls, settings: Settings, clock: Clock = system_clock) -> Self:
@@ -57,11 +63,21 @@ class Service:
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
         rail = choose_rail(settings, pool, committer, clock)
         teller = Teller(settings, pool, committer, vault, rail, clock)
-        parts: Parts = {Rail: rail, Vault: vault, Teller: teller}
+        bell = Bell(pool, committer)
+        parts: Parts = {
+            Rail: rail,
+            Vault: vault,
+            Teller: teller,
+            Bell: bell,
+            Feeds: Feeds(pool, bell),
+            EventTypes: EventTypes(OBJECTS.values()),
+        }
         return cls(settings, pool, committer, fingerprint_key, clock, parts)
 
     async def stop(self) -> None:
         """Answer what was taken, hear what rails say to it, then disconnect."""
+        self.streams.close()
+        await self.parts[Bell].close()
         await self.committer.close()
         await self.parts[Teller].close()
         await self.committer.close()

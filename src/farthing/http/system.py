@@ -10,11 +10,12 @@ from msgspec import Struct
 
 from farthing.catalog import MACHINES
 from farthing.core.machine import Machine
-from farthing.core.operation import OPEN, Operation
+from farthing.core.operation import OPEN, TENANT, Operation
 from farthing.core.wire import View
 from farthing.db.calls import Call
 from farthing.db.migrate import MigrationError, require_current
 from farthing.db.pool import AWAY
+from farthing.http.event_types import EventTypesView, describe_events
 from farthing.http.service import Service
 
 Health = Literal["ok", "degraded", "down"]
@@ -79,6 +80,9 @@ def operations(service: Service) -> tuple[Operation, ...]:
     async def machines(_: Call[Any]) -> Struct:
         return MachinesView(results=[describe(machine) for machine in MACHINES])
 
+    async def event_types(_: Call[Any]) -> Struct:
+        return describe_events()
+
     return (
         Operation(
             id="status.get",
@@ -88,6 +92,15 @@ def operations(service: Service) -> tuple[Operation, ...]:
             who=OPEN,
             read=status,
             answer=StatusView,
+        ),
+        Operation(
+            id="events.schemas",
+            method="GET",
+            path="/v1/events/schemas",
+            summary="Read every type of event with its JSON Schema",
+            who=TENANT,
+            read=event_types,
+            answer=EventTypesView,
         ),
         Operation(
             id="machines.list",

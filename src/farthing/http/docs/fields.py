@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from farthing.core.schemas import REFERENCE, Schema
 from farthing.http.docs.html import Html, element, inline, join, table
-from farthing.http.openapi.schemas import REFERENCE, Schema
 
 _SHORT_LIST: Final = 12
 _DEEPEST: Final = 4

@@ -89,8 +89,11 @@ def described(parameter: Described) -> dict[str, Any]:
 def _answer(operation: Described, reader: Reader) -> Iterator[Html]:
     status, answer = next(iter(operation["responses"].items()))
     yield element("h4", "Answer ", element("span", status, class_="status good"))
-    media = answer.get("content", {}).get("application/json")
+    content = answer.get("content", {})
+    media = content.get("application/json")
     if media is None:
+        for name, one in content.items():
+            yield element("p", element("code", name), ": ", inline(one["schema"]["description"]))
         return
     # An operation whose query can ask for something else has two answers.
     for schema in media["schema"].get("anyOf", [media["schema"]]):
@@ -100,7 +103,7 @@ def _answer(operation: Described, reader: Reader) -> Iterator[Html]:
         # A long table that another operation of the section shows already stays folded.
         unfolded = {"open": ""} if status == _CREATED or count <= _SHORT else {}
         yield element("details", summary, reader.table(schema, optional="optional"), **unfolded)
-    yield from _other_formats(answer["content"])
+    yield from _other_formats(content)
 
 
 def _other_formats(content: Described) -> Iterator[Html]:

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from farthing.core import schemas
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
 from farthing.core.operation import Operation
+from farthing.core.schemas import Schema, Schemas
 from farthing.core.wire import ListQuery, ObjectView
-from farthing.http.openapi import parameters, responses, schemas, words
-from farthing.http.openapi.schemas import Schema, Schemas
+from farthing.http.openapi import parameters, responses, words
 from farthing.http.openapi.sections import Section
 from farthing.http.system import describe as describe_machine
 

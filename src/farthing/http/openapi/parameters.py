@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+from farthing.catalog import OBJECTS
 from farthing.core import ids
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
 from farthing.core.operation import Operation
+from farthing.core.schemas import Schema, properties
 from farthing.http.openapi import words
-from farthing.http.openapi.schemas import Schema, properties
 from farthing.http.requests import MOST_KEY
 
 _CUSTOMER: Final = f"^customer/{UUID_PATTERN}$"
@@ -31,6 +32,12 @@ HEADERS: Final[dict[str, Schema]] = {
         "in": "header",
         "description": words.REQUEST_ID,
         "schema": {"type": "string"},
+    },
+    "Last-Event-ID": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": words.LAST_EVENT_ID,
+        "schema": {"type": "string", "pattern": f"^event/{UUID_PATTERN}$"},
     },
     "X-Tenant": {
         "name": "X-Tenant",
@@ -88,5 +95,7 @@ def _header_names(operation: Operation) -> Iterator[str]:
     if operation.writes:
         yield "Idempotency-Key"
     yield "X-Request-Id"
-    if Grant.OPERATOR_KEY in operation.who and "{id}" not in operation.path:
+    if operation.stream is not None:
+        yield "Last-Event-ID"
+    if Grant.OPERATOR_KEY in operation.who and operation.noun not in OBJECTS:
         yield "X-Tenant"

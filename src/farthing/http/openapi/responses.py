@@ -9,9 +9,10 @@ from typing import Any, Final
 from farthing.core import errors
 from farthing.core.errors import Fault
 from farthing.core.operation import Operation
+from farthing.core.schemas import Schema, Schemas
 from farthing.core.wire import View
 from farthing.http.openapi import words
-from farthing.http.openapi.schemas import Schema, Schemas
+from farthing.http.streams import MEDIA_TYPE
 
 HEADERS: Final[dict[str, Schema]] = {
     "X-Request-Id": {"description": words.REQUEST_ID_BACK, "schema": {"type": "string"}},
@@ -63,10 +64,12 @@ def _success(operation: Operation, known: Schemas, example: Any) -> Schema:
             media["example"] = example
         others = {name: _text(write) for name, write in operation.formats.items()}
         success["content"] = {"application/json": media, **others}
+    if operation.stream is not None:
+        success["content"] = {MEDIA_TYPE: {**_text(operation.stream), "example": example}}
     return success
 
 
-def _text(write: Callable[..., bytes]) -> Schema:
+def _text(write: Callable[..., Any]) -> Schema:
     """Describe an answer that is no JSON by what the function that writes it says of itself."""
     return {"schema": {"type": "string", "description": inspect.getdoc(write) or ""}}
 

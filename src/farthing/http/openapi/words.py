@@ -64,7 +64,11 @@ REQUEST_ID: Final = (
 )
 TENANT: Final = (
     "With the operator's key only, and then required: the tenant that the request is about. Where "
-    "the path names an object, that object's tenant is meant."
+    "the path names an object, that object's tenant is meant; events are no objects."
+)
+LAST_EVENT_ID: Final = (
+    "The last `id` that a reader of the stream has seen. The stream goes on after it, without a "
+    "gap and without a repeat."
 )
 REQUEST_ID_BACK: Final = "The name under which the log has this request."
 REPLAYED: Final = "`true` when this is the answer to an earlier request with the same key."

@@ -46,7 +46,7 @@ class AccountView(ObjectView, frozen=True, kw_only=True):
     withheld_balance: str
 
 
-def view(account: Account, balance: Balance) -> Struct:
+def view(account: Account, balance: Balance) -> AccountView:
     """Show an account with what it holds."""
     return AccountView(
         id=ids.say(NOUN, account.id),

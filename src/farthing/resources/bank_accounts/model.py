@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from msgspec import Struct, field
+from msgspec import field
 
 from farthing.core import ids
 from farthing.core.clock import say_time
@@ -66,7 +66,7 @@ class BankAccountView(ObjectView, frozen=True, kw_only=True):
     billing_address: Address
 
 
-def view(account: BankAccount) -> Struct:
+def view(account: BankAccount) -> BankAccountView:
     """Show a bank account."""
     return BankAccountView(
         id=ids.say(NOUN, account.id),

@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from msgspec import Struct
-
 from farthing.core import ids
 from farthing.core.clock import say_time
 from farthing.core.errors import TransitionNotAllowed
@@ -63,7 +61,7 @@ class CardView(ObjectView, frozen=True, kw_only=True):
     requirements: dict[str, str]
 
 
-def view(card: Card, standing: Standing) -> Struct:
+def view(card: Card, standing: Standing) -> CardView:
     """Show a card."""
     return CardView(
         id=ids.say(NOUN, card.id),

@@ -4,8 +4,6 @@ from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from msgspec import Struct
-
 from farthing.core import ids
 from farthing.core.actors import Actor
 from farthing.core.clock import say_time
@@ -70,7 +68,7 @@ class CustomerView(ObjectView, frozen=True, kw_only=True):
     preferred_instruments: PreferredInstruments | None = None
 
 
-def view(customer: Customer, standing: Standing) -> Struct:
+def view(customer: Customer, standing: Standing) -> CustomerView:
     """Show a customer."""
     return CustomerView(
         id=ids.say(NOUN, customer.id),

@@ -1,8 +1,10 @@
 """What an event is: one change of one object, with the object as it was right after."""
 
+import base64
 import re
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -10,7 +12,9 @@ from msgspec import Raw, Struct
 
 from farthing.core import ids
 from farthing.core.clock import say_time
+from farthing.core.errors import Fault, ValidationFailed
 from farthing.core.wire import View
+from farthing.db.tables import ObjectTable
 
 NOUN: Final = "event"
 
@@ -34,7 +38,7 @@ class Event(Struct, frozen=True):
 
 
 class EventView(View, frozen=True, kw_only=True):
-    """An event as the outside sees it."""
+    """One change of one object, with the object as it was right after, in `data`."""
 
     id: str
     type: str
@@ -42,6 +46,17 @@ class EventView(View, frozen=True, kw_only=True):
     object_id: str
     object_version: int
     data: Raw
+
+
+class EventPage(View, frozen=True, kw_only=True):
+    """One page of the log, the oldest event first.
+
+    There is always a `nextCursor`: from there the log goes on, now if `hasMore` says so, or later.
+    """
+
+    results: list[EventView]
+    next_cursor: str
+    has_more: bool
 
 
 def view(event: Event) -> EventView:
@@ -69,13 +84,51 @@ def identify(tenant_id: UUID, position: int) -> UUID:
 
 def position_of(tenant_id: UUID, identifier: UUID) -> int | None:
     """Return the position that an identifier says; None if it is no event of this tenant."""
-    position = identifier.int & _POSITION
-    return position if position and identify(tenant_id, position) == identifier else None
+    return place_of(tenant_id, identifier) or None
+
+
+def place_of(tenant_id: UUID, identifier: UUID) -> int | None:
+    """Return up to where in the log somebody has read: a position, or 0 before the first."""
+    place = identifier.int & _POSITION
+    return place if identify(tenant_id, place) == identifier else None
+
+
+def say_cursor(tenant_id: UUID, place: int) -> str:
+    """Write a place in the log as a cursor."""
+    return base64.urlsafe_b64encode(identify(tenant_id, place).bytes).decode().rstrip("=")
+
+
+def read_cursor(tenant_id: UUID, cursor: str) -> int | None:
+    """Read a cursor whose form was checked before; None if it is of another log."""
+    return place_of(tenant_id, ids.of_bytes(base64.urlsafe_b64decode(f"{cursor}==")))
 
 
 def matches(pattern: str, type_: str) -> bool:
     """Tell whether a pattern such as `transaction.*` names a type."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), type_) is not None
+
+
+class EventTypes:
+    """The catalogue: everything that can happen, as the tables of objects say it."""
+
+    def __init__(self, tables: Iterable[ObjectTable[Any]]) -> None:
+        self.nouns: dict[str, ObjectTable[Any]] = {table.noun: table for table in tables}
+        self.sentences: dict[str, str] = {
+            f"{noun}.{what}": sentence
+            for noun, table in self.nouns.items()
+            for what, sentence in table.events.items()
+        }
+
+    def named_by(self, patterns: str) -> list[str]:
+        """Return the types that a list of patterns names, or say which of them names none."""
+        found = {
+            one: [type_ for type_ in self.sentences if matches(one, type_)]
+            for one in patterns.split(",")
+        }
+        if not all(found.values()):
+            detail = "Must name types that GET /v1/events/schemas lists, such as transaction.*."
+            raise ValidationFailed([Fault("?type", "unknown_type", detail)])
+        return sorted({type_ for types in found.values() for type_ in types})
 
 
 def _tenant_bits(tenant_id: UUID) -> int:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, Self
 from uuid import UUID
 
-from msgspec import Struct, field
+from msgspec import field
 from stdnum.iso7064 import mod_97_10
 
 from farthing.core import ids
@@ -87,7 +87,7 @@ class ReferenceView(ObjectView, frozen=True, kw_only=True):
     receiving_details: ReceivingDetails
 
 
-def view(reference: Reference) -> Struct:
+def view(reference: Reference) -> ReferenceView:
     """Show a reference."""
     payer_id = reference.from_customer_id
     return ReferenceView(

@@ -144,7 +144,7 @@ class TransactionView(ObjectView, frozen=True, kw_only=True):
     amount: str
 
 
-def view(tx: Transaction) -> Struct:
+def view(tx: Transaction) -> TransactionView:
     """Show a transaction."""
     by, noun = tx.instrument_id, "card" if tx.method == "card" else "bank_account"
     return TransactionView(

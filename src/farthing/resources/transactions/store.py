@@ -24,7 +24,15 @@ from farthing.resources.transactions import model
 from farthing.resources.transactions.model import Transaction, TransactionView
 
 TRANSACTIONS: Final = ObjectTable(
-    "transactions", Transaction, rank=10, machine=model.MACHINE, view=model.view
+    "transactions",
+    Transaction,
+    rank=10,
+    machine=model.MACHINE,
+    view=model.view,
+    happenings={
+        "refunded": "The rail has paid a refund of the transaction.",
+        "refund_refused": "The rail has refused a refund, and the money is back in the books.",
+    },
 )
 
 # What of each counter a transaction must account for, by where its money is.
@@ -117,7 +125,7 @@ def rehearsed(draft: Draft, old: Transaction, new: Transaction) -> Struct:
     seen = {one.id: one for one in sides if one and draft.principal.sees(one.owner_id)}
     return RehearsalView(
         dry_run=True,
-        transaction=model.view(new),  # type: ignore[arg-type]  # a view of a transaction
+        transaction=model.view(new),
         path=[old.state_id, *(step.target for step in steps if step.object_id == old.id)],
         entries=[show_entry(entry) for entry in entries if entry.account_id in seen],
         accounts=[ACCOUNTS.view(one, draft.find(BALANCES, one.id)) for one in seen.values()],  # type: ignore[misc]  # views of accounts
