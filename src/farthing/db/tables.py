@@ -86,11 +86,14 @@ class AppendTable(Generic[R]):
 
     @functools.cached_property
     def head_sql(self) -> str:
-        """Take the next numbers of a log, whose tenant and count are left open."""
+        """Take the next numbers of a log: none if the tenant's clock has moved meanwhile.
+
+        The tenant, the count and how far the clock was ahead are left open.
+        """
         return (
-            f"INSERT INTO {self.heads} AS h (tenant_id, position) VALUES ({{}}, {{}}) "
+            f"INSERT INTO {self.heads} AS h (tenant_id, position) VALUES ({{0}}, {{1}}) "
             "ON CONFLICT (tenant_id) DO UPDATE SET position = h.position + excluded.position "
-            "RETURNING position - {} AS base"
+            "WHERE h.ahead = {2} RETURNING position - {1} AS base"
         )
 
     @functools.cached_property
