@@ -7,11 +7,11 @@ from uuid import UUID
 import httpx2
 import msgspec
 
+from farthing.agenda import platform
 from farthing.core import ids
 from farthing.http.service import Service
 from farthing.resources.settlements.actions import open_dispute
 from farthing.resources.settlements.api import Teller
-from farthing.worker.duties import platform
 
 CARD: dict[str, Any] = {
     "cardNumber": "4242424242424242",

@@ -22,6 +22,7 @@ from farthing.resources.bank_accounts import store as bank_accounts_store
 from farthing.resources.cards import actions as cards_actions
 from farthing.resources.cards import api as cards
 from farthing.resources.cards import store as cards_store
+from farthing.resources.clocks import api as clocks
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
 from farthing.resources.events import api as events
@@ -52,6 +53,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (references, references_store.REFERENCES, ()),
     (statements, None, ()),
     (events, None, ()),
+    (clocks, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

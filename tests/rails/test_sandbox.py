@@ -66,14 +66,14 @@ def clock() -> Hands:
 
 @pytest_asyncio.fixture
 async def rail(pool: Pool, clock: Hands) -> SandboxRail:
-    return SandboxRail(pool, Committer(pool), clock)
+    return SandboxRail(pool, Committer(pool, clock=clock))
 
 
 @pytest_asyncio.fixture
 async def neighbour(database: "Database", clock: Hands) -> AsyncIterator[SandboxRail]:
     """Give the rail of another process."""
     opened = await open_pool(database.url, 4)
-    yield SandboxRail(opened, Committer(opened), clock)
+    yield SandboxRail(opened, Committer(opened, clock=clock))
     opened.terminate()
 
 
@@ -416,8 +416,8 @@ async def test_at_most_a_hundred_news_come_at_once_the_oldest_of_all_tenants_fir
     await migrate(fresh.url, MACHINES)
     pool = await open_pool(fresh.url, 4)
     try:
-        committer = Committer(pool)
-        rail = SandboxRail(pool, committer, clock)
+        committer = Committer(pool, clock=clock)
+        rail = SandboxRail(pool, committer)
         tenants = [await actions.found_tenant(committer, name) for name in ("Shop", "Other")]
         news = [Arrival(tenants[n % 2], new_id(), 1, "GBP", "", "Ada") for n in range(102)]
         moments = [clock.now - timedelta(seconds=n) for n in range(102)]
@@ -481,7 +481,7 @@ async def test_a_restart_forgets_nothing(
     before = await told(rail, tenant_id)
     pool = await open_pool(database.url, 2)
     try:
-        again = SandboxRail(pool, Committer(pool), clock)
+        again = SandboxRail(pool, Committer(pool, clock=clock))
         assert await again.ask(done) == Outcome("done")
         assert await charge(again, asked, ASKS, approved=True) == Outcome("done")
         assert await charge(again, stopped) == RECALLED
@@ -517,7 +517,7 @@ async def test_no_number_suffix_or_destination_is_kept(
 
 async def test_without_its_memory_the_rail_is_away(database: "Database", tenant_id: UUID) -> None:
     lost = await open_pool(database.url, 2)
-    rail = SandboxRail(lost, Committer(lost), Hands())
+    rail = SandboxRail(lost, Committer(lost, clock=Hands()))
     await lost.close()
     order = of(tenant_id)
     for asked in (charge(rail, order), rail.recall(order), rail.ask(order), rail.news()):

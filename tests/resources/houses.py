@@ -9,6 +9,7 @@ import httpx2
 from tests.conftest import OnlyDeclaredProblems
 from tests.resources.outside import ScriptedRail
 
+from farthing.agenda import keep_time
 from farthing.catalog import CHECKS, MACHINES
 from farthing.core.clock import system_clock
 from farthing.db.checks import run_checks
@@ -17,12 +18,15 @@ from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Rail
 from farthing.resources.cards.vault import Vault
+from farthing.resources.clocks.actions import Timekeeper
 from farthing.resources.settlements.api import Teller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tests.conftest import Database
+
+    from farthing.db.calls import Parts
 
 
 @dataclass
@@ -60,8 +64,11 @@ async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any)
     """Start a service whose rail is another than the sandbox's."""
     service = await Service.start(database.settings(rail_seconds=3, **settings), clock)
     vault = service.parts[Vault]
-    parts = (service.settings, service.pool, service.committer, vault, rail, clock)
-    return replace(service, parts={**service.parts, Rail: rail, Teller: Teller(*parts)})
+    parts = (service.settings, service.pool, service.committer, vault, rail)
+    teller = Teller(*parts)
+    keeper = keep_time(service.settings, service.pool, service.committer, teller)
+    own: Parts = {Rail: rail, Teller: teller, Timekeeper: keeper}
+    return replace(service, parts={**service.parts, **own})
 
 
 @asynccontextmanager

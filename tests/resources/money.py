@@ -240,7 +240,6 @@ class World:
             house.service.settings,
             house.service.pool,
             house.service.committer,
-            house.clock,
             new_id(),
             house.teller,
         )

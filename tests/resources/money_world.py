@@ -374,7 +374,6 @@ class World:
             service.settings,
             service.pool,
             service.committer,
-            self.stage.clock,
             self.tenant_id,
             self.teller,
         )

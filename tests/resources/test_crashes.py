@@ -15,7 +15,7 @@ from farthing.core.actors import Grant, Principal
 from farthing.db.commands import Context
 from farthing.http.service import Service
 from farthing.resources.orders.model import CLAIM, OrderRow
-from farthing.resources.orders.store import ORDERS, find_due
+from farthing.resources.orders.store import DUE, ORDERS
 from farthing.resources.settlements.actions import record
 from farthing.resources.settlements.api import Teller
 
@@ -39,7 +39,7 @@ async def another_process(world: World) -> AsyncIterator[Service]:
 
 async def left_behind(world: World, tx: dict[str, Any]) -> OrderRow:
     """Return the order of a transaction as the process that died had found it."""
-    due = await find_due(world.house.service.pool, world.house.clock(), 500)
+    due = await DUE.find(world.house.service.pool, world.house.clock(), 500)
     (mine,) = [order for order in due if order.id == (await world.orders(tx))[-1].id]
     return mine
 

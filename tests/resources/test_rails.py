@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from farthing.config import Settings, SettingsError
-from farthing.core.clock import system_clock
 from farthing.rails import choice
 from farthing.rails.base import BankVerdict, Destination, Rail
 from farthing.rails.choice import CheckedRail
@@ -33,11 +32,11 @@ def at(sort_code: str, account_number: str) -> Destination:
 
 
 def own_rail(_: Settings) -> Rail:
-    return SandboxRail(NO_POOL, NO_COMMITTER, system_clock)
+    return SandboxRail(NO_POOL, NO_COMMITTER)
 
 
 def choose_rail(settings: Settings) -> Rail:
-    return choice.choose_rail(settings, NO_POOL, NO_COMMITTER, system_clock)
+    return choice.choose_rail(settings, NO_POOL, NO_COMMITTER)
 
 
 def no_rail(_: Settings) -> Any:

@@ -9,12 +9,12 @@ import pytest
 from tests.conftest import make_tenant
 from tests.duties import duty
 
+from farthing.agenda import platform
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Destination, Rail, RailAway
 from farthing.resources.references import actions, store
 from farthing.resources.references.model import MACHINE, is_reference, make_text
-from farthing.worker.duties import platform
 
 if TYPE_CHECKING:
     from tests.conftest import Database, Tenant
@@ -241,8 +241,8 @@ async def test_the_worker_leaves_alone_what_is_not_due_or_closed_by_now(
     good, closed = await reference(tenant, account), await reference(tenant, account)
     closed = (await move(tenant, closed["id"], "CLOSED")).json()
     await expire_at_once(service, database, closed["id"])
-    due = await store.find_expired(service.pool, service.clock(), 1000)
-    assert not {(tenant.id, uuid_of(one["id"])) for one in (good, closed)} & set(due)
+    due = await store.EXPIRING.find(service.pool, service.clock(), 1000)
+    assert not {uuid_of(one["id"]) for one in (good, closed)} & {one.id for one in due}
     for one in (good, closed):
         command = actions.expire(uuid_of(one["id"]))
         await service.committer.submit(platform(tenant.id), command)

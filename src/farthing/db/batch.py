@@ -5,7 +5,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from farthing.core.errors import InternalError, Problem
 from farthing.db import repeats
+from farthing.db.clocks import ClockMoved
 from farthing.db.commands import (
     IDEMPOTENCY,
     PEEK,
@@ -30,6 +31,11 @@ from farthing.db.pool import Connection
 from farthing.db.repeats import Outcome, Recalled
 from farthing.db.tables import APP_ROLE, Along, AppendTable, Table
 
+# What writes no event finds out otherwise whether the tenant's clock has moved.
+_CLOCK_STANDS: Final = (
+    "(coalesce((SELECT ahead FROM event_heads WHERE tenant_id = {}), 0) = {})::int"
+)
+
 log = structlog.get_logger()
 
 
@@ -44,10 +50,13 @@ class Repeated(Exception):
 class Batch:
     """The commands of one tenant that share one database transaction."""
 
-    def __init__(self, connection: Connection, tenant_id: UUID, now: datetime) -> None:
+    def __init__(
+        self, connection: Connection, tenant_id: UUID, now: datetime, ahead: int = 0
+    ) -> None:
         self._connection = connection
         self._tenant_id = tenant_id
-        self._now = now
+        # The tenant's time, and by how many milliseconds it was taken to be ahead.
+        self._now, self._ahead = now, ahead
         self._rows: Rows = {}
         self._seen: set[RowKey] = set()
         self._versions: dict[RowKey, int] = {}
@@ -64,7 +73,8 @@ class Batch:
         """Decide every submission and write what they decided; the caller commits.
 
         Whoever does not recall what was answered before finds out at the end, by Repeated, if
-        something was: repeats are rare, and then the batch is run once more.
+        something was: repeats are rare, and then the batch is run once more. So it is, by
+        ClockMoved, if the tenant's clock has moved since the batch took its time.
         """
         if recall:
             await self._recall([context for context, _ in submissions])
@@ -231,13 +241,17 @@ class Batch:
         for table in changed:
             seen = [self._versions[table, row.id] for row in updates[table]]
             documents.append(msgspec.json.encode(table.with_versions(updates[table], seen)))
-        statement = _statement(tuple(added), tuple(changed))
+        statement = _statement(tuple(added), tuple(changed), role)
         logged = [len(inserts[table]) for table in added if table.heads]
-        heads = [self._tenant_id, *logged, self._now] if logged else []
-        counts = await self._connection.fetchrow(statement, *documents, *heads)
+        clock = [self._tenant_id, self._ahead] if role == APP_ROLE else []
+        if logged:
+            clock += [*logged, self._now]
+        counts = list(await self._connection.fetchrow(statement, *documents, *clock) or ())
+        if clock and not counts.pop():
+            raise ClockMoved
         sent = [(table, inserts[table]) for table in added if table.unless_known]
         sent += [(table, updates[table]) for table in changed]
-        for (table, rows), count in zip(sent, counts or (), strict=True):
+        for (table, rows), count in zip(sent, counts, strict=True):
             if count == len(rows):
                 continue
             if table is IDEMPOTENCY:
@@ -252,18 +266,22 @@ class Batch:
 
 
 @functools.cache
-def _statement(added: tuple[AppendTable[Any], ...], changed: tuple[Table[Any], ...]) -> str:
+def _statement(
+    added: tuple[AppendTable[Any], ...], changed: tuple[Table[Any], ...], role: str
+) -> str:
     """Say in one statement what a batch adds and changes; its foreign keys look at its end."""
     parts = [table.insert_sql for table in added] + [table.update_sql for table in changed]
     named = [f"w{n} AS ({part.format(f'${n}::json')})" for n, part in enumerate(parts, 1)]
     may_miss = [*(table.unless_known for table in added), *(True for _ in changed)]
     counts = [f"(SELECT count(*) FROM w{n})" for n, misses in enumerate(may_miss, 1) if misses]
+    if role != APP_ROLE:
+        return f"WITH {', '.join(named)} SELECT {', '.join(counts)}"
+    kinds = enumerate(("uuid", "bigint", "bigint", "timestamptz"), len(parts) + 1)
+    tenant, ahead, count, now = (f"${place}::{kind}" for place, kind in kinds)
+    clock_stands = _CLOCK_STANDS.format(tenant, ahead)
     for table in added:
         if table.heads:
-            kinds = {"tenant": "uuid", "count": "bigint", "now": "timestamptz"}
-            places = {
-                name: f"${place}::{kind}"
-                for place, (name, kind) in enumerate(kinds.items(), len(parts) + 1)
-            }
+            places = {"tenant": tenant, "ahead": ahead, "count": count, "now": now}
             named.insert(0, f"head AS ({table.head_sql.format(**places)})")
-    return f"WITH {', '.join(named)} SELECT {', '.join(counts)}"
+            clock_stands = "(SELECT count(*) FROM head)"
+    return f"WITH {', '.join(named)} SELECT {', '.join([*counts, clock_stands])}"

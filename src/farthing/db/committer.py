@@ -19,6 +19,7 @@ import structlog
 from farthing.core.clock import Clock, system_clock
 from farthing.core.errors import IdempotencyInProgress, InternalError, Problem, Unavailable
 from farthing.db.batch import Batch, Repeated
+from farthing.db.clocks import ClockMoved, Clocks
 from farthing.db.commands import PEEK, Answer, Command, Context
 from farthing.db.pool import Pool, is_away
 from farthing.db.repeats import Outcome
@@ -31,6 +32,8 @@ _AGAIN: Final = (
     asyncpg.LockNotAvailableError,
 )
 _TRIES: Final = 6
+# Somebody who moves a clock from one due moment to the next can be quicker than a batch.
+_CLOCK_TRIES: Final = 100
 
 _MOST_ANSWERED: Final = 50_000
 
@@ -63,12 +66,13 @@ class Committer:
         pool: Pool,
         *,
         clock: Clock = system_clock,
+        clocks_may_move: bool = True,
         batch_size: int = 128,
         lanes: int = 2,
         queue_size: int = 2048,
     ) -> None:
         self._pool = pool
-        self._clock = clock
+        self.clocks = Clocks(pool, clock, may_move=clocks_may_move)
         self._batch_size = batch_size
         self._lanes = lanes
         self._queue_size = queue_size
@@ -88,11 +92,14 @@ class Committer:
         """
         self._listeners[table] = listener
 
-    async def submit(self, context: Context, command: Command | Preparation) -> Answer:
+    async def submit(
+        self, context: Context, command: Command | Preparation, *, once: bool = False
+    ) -> Answer:
         """Queue a command and wait for its answer; raise the Problem that prevented one.
 
         What must ask the outside before it can decide comes as a preparation, which runs outside
-        of any transaction. It may run for a repeat too, unless this process gave the first answer.
+        of any transaction. It may run for a repeat too, unless this process gave the first answer,
+        or unless it is to run once.
         """
         if self.waiting >= self._queue_size:
             raise Unavailable("Too many requests are waiting. Repeat in a moment.")
@@ -101,7 +108,7 @@ class Committer:
             self._begin(claim)
         self.waiting += 1
         try:
-            outcome = await self._outcome(context, command)
+            outcome = await self._outcome(context, command, once=once)
         finally:
             self.waiting -= 1
             if claim is not None:
@@ -131,11 +138,13 @@ class Committer:
             self._answered_keys.clear()
         self._answered_keys.add(claim)
 
-    async def _outcome(self, context: Context, command: Command | Preparation) -> Outcome:
+    async def _outcome(
+        self, context: Context, command: Command | Preparation, *, once: bool
+    ) -> Outcome:
         if isinstance(command, Command):
             return await self._enqueue(context, command)
-        claim = _claim(context)
-        if claim in self._answered_keys and (earlier := await self._earlier(context)):
+        may_be_known = once or _claim(context) in self._answered_keys
+        if may_be_known and (earlier := await self._earlier(context)):
             return earlier
         try:
             prepared = await command()
@@ -220,7 +229,7 @@ class Committer:
         )
         for attempt in range(_TRIES):
             try:
-                return await self._commit(tenant_id, submissions, recall=recall)
+                return await self._commit_on_time(tenant_id, submissions, recall=recall)
             except Repeated:
                 recall = True
             except _AGAIN as error:
@@ -228,11 +237,23 @@ class Committer:
                 await asyncio.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311 - jitter, no secret
         return [_busy() for _ in submissions]
 
+    async def _commit_on_time(
+        self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]], *, recall: bool
+    ) -> list[Outcome]:
+        """Commit, and decide anew if the tenant's clock was moved meanwhile."""
+        for _ in range(_CLOCK_TRIES):
+            try:
+                return await self._commit(tenant_id, submissions, recall=recall)
+            except ClockMoved:
+                await self.clocks.reload(tenant_id)
+        return [_busy() for _ in submissions]
+
     async def _commit(
         self, tenant_id: UUID, submissions: Sequence[tuple[Context, Command]], *, recall: bool
     ) -> list[Outcome]:
+        ahead = await self.clocks.ahead(tenant_id)
         async with self._pool.acquire() as connection, connection.transaction():
-            batch = Batch(connection, tenant_id, self._clock())
+            batch = Batch(connection, tenant_id, self.clocks.at(ahead), ahead)
             outcomes = await batch.run(submissions, recall=recall)
         for table, listener in self._listeners.items():
             if rows := batch.written(table):

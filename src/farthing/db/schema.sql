@@ -160,8 +160,11 @@ CREATE TABLE events (
 CREATE TABLE event_heads (
     tenant_id uuid PRIMARY KEY,
     position bigint NOT NULL CHECK (position > 0),
-    moved_at timestamptz NOT NULL
+    moved_at timestamptz NOT NULL,
+    -- How many milliseconds the tenant's own clock is ahead; only a sandbox moves it.
+    ahead bigint NOT NULL DEFAULT 0 CHECK (ahead >= 0)
 ) WITH (fillfactor = 50);
+CREATE INDEX event_heads_by_ahead ON event_heads (tenant_id) WHERE ahead > 0;
 
 -- The answers to requests that came with a key. Of the request only a keyed digest is kept.
 CREATE TABLE idempotency (
@@ -265,6 +268,7 @@ CREATE INDEX cards_by_tag ON cards
 CREATE INDEX cards_by_annotation ON cards
     USING gin (annotations jsonb_path_ops) WHERE annotations <> '{}';
 CREATE INDEX cards_by_expiry ON cards (expires_at) WHERE state_id = 'ENABLED';
+CREATE INDEX cards_by_own_expiry ON cards (tenant_id, expires_at) WHERE state_id = 'ENABLED';
 
 ALTER TABLE standings
     ADD FOREIGN KEY (tenant_id, preferred_card_id) REFERENCES cards,
@@ -283,6 +287,7 @@ CREATE TABLE challenges (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX challenges_by_expiry ON challenges (expires_at) WHERE outcome IS NULL;
+CREATE INDEX challenges_by_own_expiry ON challenges (tenant_id, expires_at) WHERE outcome IS NULL;
 
 GRANT SELECT, INSERT, UPDATE ON bank_accounts, cards, challenges TO farthing_app;
 
@@ -374,6 +379,8 @@ CREATE INDEX transactions_by_arrival ON transactions (tenant_id, order_id)
     WHERE flow = 'INBOUND' AND method = 'bankAccount' AND order_id IS NOT NULL;
 CREATE INDEX transactions_by_expiry ON transactions (expires_at)
     WHERE expires_at IS NOT NULL AND state_id IN ('PENDING', 'PROCESSING') AND NOT settled;
+CREATE INDEX transactions_by_own_expiry ON transactions (tenant_id, expires_at)
+    WHERE expires_at IS NOT NULL AND state_id IN ('PENDING', 'PROCESSING') AND NOT settled;
 CREATE INDEX transactions_by_tag ON transactions
     USING gin (tags jsonb_path_ops) WHERE tags <> '[]';
 CREATE INDEX transactions_by_annotation ON transactions
@@ -398,6 +405,7 @@ CREATE TABLE orders (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX orders_by_due ON orders (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX orders_by_own_due ON orders (tenant_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX orders_by_transaction ON orders (tenant_id, transaction_id);
 
 -- Money that came by itself, each once.
@@ -452,6 +460,8 @@ CREATE INDEX payment_references_by_annotation ON payment_references
     USING gin (annotations jsonb_path_ops) WHERE annotations <> '{}';
 CREATE INDEX payment_references_by_expiry ON payment_references (expires_at)
     WHERE state_id = 'ENABLED';
+CREATE INDEX payment_references_by_own_expiry ON payment_references (tenant_id, expires_at)
+    WHERE state_id = 'ENABLED';
 
 GRANT SELECT, INSERT, UPDATE ON payment_references TO farthing_app;
 
@@ -489,6 +499,7 @@ CREATE TABLE sandbox_news (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX sandbox_news_by_due ON sandbox_news (due_at, id) WHERE NOT heard;
+CREATE INDEX sandbox_news_by_own_due ON sandbox_news (tenant_id, due_at, id) WHERE NOT heard;
 
 GRANT SELECT, INSERT, UPDATE ON sandbox_orders, sandbox_news TO farthing_app;
 GRANT DELETE ON sandbox_orders TO farthing_app;

@@ -88,13 +88,16 @@ class AppendTable(Generic[R]):
 
     @functools.cached_property
     def head_sql(self) -> str:
-        """Take the next numbers of a log, whose tenant, count and time are left open."""
+        """Take the next numbers of a log: none if the tenant's clock has moved meanwhile.
+
+        The tenant, the count, the time and how far the clock was ahead are left open.
+        """
         return (
             f"INSERT INTO {self.heads} AS h (tenant_id, position, moved_at) "
             "VALUES ({tenant}, {count}, {now}) ON CONFLICT (tenant_id) DO UPDATE "
             "SET position = h.position + excluded.position, "
             "moved_at = greatest(h.moved_at, excluded.moved_at) "
-            "RETURNING position - {count} AS base, moved_at"
+            "WHERE h.ahead = {ahead} RETURNING position - {count} AS base, moved_at"
         )
 
     @functools.cached_property

@@ -22,7 +22,9 @@ from farthing.http.service import Service
 
 def build(service: Service) -> ASGIApp:
     """Make the application of a service that has started."""
-    operations = (*system.operations(service), *OPERATIONS)
+    everything = (*system.operations(service), *OPERATIONS)
+    is_live = service.settings.environment == "live"
+    operations = tuple(one for one in everything if not (is_live and one.sandbox_only))
     pages = [*_pages(service), challenge.route(service)]
 
     @asynccontextmanager

@@ -29,8 +29,8 @@ CACHE_SECONDS: Final = 2.0
 _CACHE_SIZE: Final = 20_000
 
 _Claim = tuple[str, UUID, bytes]
-# The look-up, done or under way, and until when it counts.
-_Known = tuple["asyncio.Future[Principal | None]", float]
+# The look-up, done or under way, until when it counts, and how far the tenant's clock was ahead.
+_Known = tuple["asyncio.Future[Principal | None]", float, int]
 
 
 class Authenticator:
@@ -45,9 +45,10 @@ class Authenticator:
         if shown is None or shown.environment != self._service.settings.environment:
             raise Unauthenticated
         claim = (shown.kind, shown.tenant_id, shown.digest)
+        ahead = await self._service.clocks.ahead(shown.tenant_id)
         known = self._known.get(claim)
-        if known is None or known[1] <= time.monotonic():
-            known = self._remember(claim, shown)
+        if known is None or known[1] <= time.monotonic() or known[2] != ahead:
+            known = self._remember(claim, shown, ahead)
         # Whoever shows the same credential meanwhile waits for the same look-up.
         found = await asyncio.shield(known[0])
         if found is None:
@@ -67,14 +68,15 @@ class Authenticator:
                 if not is_away(error):
                     raise
 
-    def _remember(self, claim: _Claim, shown: Presented) -> _Known:
+    def _remember(self, claim: _Claim, shown: Presented, ahead: int) -> _Known:
         if len(self._known) >= _CACHE_SIZE:
             self._known.clear()
         service = self._service
-        look_up = asyncio.ensure_future(store.find_principal(service.pool, shown, service.clock()))
+        now = service.clocks.at(ahead)
+        look_up = asyncio.ensure_future(store.find_principal(service.pool, shown, now))
         # A look-up that failed must not be remembered.
         look_up.add_done_callback(lambda done: self._forget_failure(claim, done))
-        self._known[claim] = known = (look_up, time.monotonic() + CACHE_SECONDS)
+        self._known[claim] = known = (look_up, time.monotonic() + CACHE_SECONDS, ahead)
         return known
 
     def _forget_failure(self, claim: _Claim, done: "asyncio.Future[Principal | None]") -> None:

@@ -62,8 +62,9 @@ class ChallengePage:
     async def _find(self, link: Link | None) -> ChallengeRow | None:
         if link is None:
             return None
+        now = await self._service.clocks.now(link.tenant_id)
         found = await store.find(self._service.pool, link.tenant_id, link.challenge_id)
-        if found is None or found.outcome is not None or found.expires_at <= self._service.clock():
+        if found is None or found.outcome is not None or found.expires_at <= now:
             return None
         return found
 

@@ -4,6 +4,7 @@ import asyncio
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -45,11 +46,12 @@ class Endpoint:
         object_id = None if text is None else requests.parse_id(operation, text)
         if operation.who:
             principal = await place(self.service.pool, principal, headers, operation, object_id)
+        now = await self.service.clocks.now(principal.tenant_id)
         query, annotations = requests.parse_query(operation.query, scope)
         media_type = formats.choose(operation, scope)
         body, key = None, None
         if operation.writes:
-            body, key = await self._take_body(operation, scope, headers, receive, shown)
+            body, key = await self._take_body(operation, scope, headers, receive, shown, now)
         if getattr(query, "dry_run", False):
             # What changes nothing is not remembered either.
             key = None
@@ -62,7 +64,7 @@ class Endpoint:
             self.service.parts,
             annotations,
             query,
-            self.service.clock(),
+            now,
             headers.get("last-event-id"),
         )
         if operation.stream is not None:
@@ -81,10 +83,11 @@ class Endpoint:
         headers: Headers,
         receive: Receive,
         shown: Presented | None,
+        now: datetime,
     ) -> tuple[Any, IdempotencyKey | None]:
         """Return the typed body and the key; what was sent itself is not kept beyond this."""
         raw = await requests.read_body(headers, receive)
-        value, body = requests.parse_body(operation, headers, raw, self.service.clock())
+        value, body = requests.parse_body(operation, headers, raw, now)
         return body, self._idempotency(operation, scope, headers, value, shown)
 
     async def _answer(
@@ -94,7 +97,8 @@ class Endpoint:
         if operation.command is not None:
             return await submit(context, operation.command(call))
         if operation.prepare is not None:
-            return await submit(context, functools.partial(operation.prepare, call))
+            prepare = functools.partial(operation.prepare, call)
+            return await submit(context, prepare, once=operation.once)
         if operation.read is None:
             raise TypeError(f"{operation.id} neither reads nor writes")
         view = await operation.read(call)

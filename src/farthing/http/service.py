@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Self
 
+from farthing.agenda import keep_time
 from farthing.catalog import OBJECTS
 from farthing.config import Settings
 from farthing.core import keys
 from farthing.core.clock import Clock, system_clock
 from farthing.db.bell import Bell
 from farthing.db.calls import Parts
+from farthing.db.clocks import Clocks
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import Pool, open_pool
@@ -17,6 +19,7 @@ from farthing.http.streams import Streams
 from farthing.rails.base import Rail
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
+from farthing.resources.clocks.actions import Timekeeper
 from farthing.resources.events.actions import Feeds
 from farthing.resources.events.model import EventTypes
 from farthing.resources.settlements.api import Teller
@@ -54,6 +57,7 @@ class Service:
         committer = Committer(
             pool,
             clock=clock,
+            clocks_may_move=settings.environment == "sandbox",
             batch_size=settings.batch_size,
             lanes=settings.lanes,
             queue_size=settings.queue_size,
@@ -61,18 +65,24 @@ class Service:
         vault = Vault(pool, committer, LocalMasterKey(master_key))
         await vault.open()
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
-        rail = choose_rail(settings, pool, committer, clock)
-        teller = Teller(settings, pool, committer, vault, rail, clock)
+        rail = choose_rail(settings, pool, committer)
+        teller = Teller(settings, pool, committer, vault, rail)
         bell = Bell(pool, committer)
         parts: Parts = {
             Rail: rail,
             Vault: vault,
             Teller: teller,
+            Timekeeper: keep_time(settings, pool, committer, teller),
             Bell: bell,
             Feeds: Feeds(pool, bell),
             EventTypes: EventTypes(OBJECTS.values()),
         }
         return cls(settings, pool, committer, fingerprint_key, clock, parts)
+
+    @property
+    def clocks(self) -> Clocks:
+        """What time it is for each tenant."""
+        return self.committer.clocks
 
     async def stop(self) -> None:
         """Answer what was taken, hear what rails say to it, then disconnect."""

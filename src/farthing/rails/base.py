@@ -7,6 +7,7 @@ of it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -192,3 +193,13 @@ class Rail(ABC):
     @abstractmethod
     async def heard(self, news: News) -> None:
         """Acknowledge: it is in the books and need not be told again."""
+
+    async def news_of(self, tenant_id: UUID, until: datetime) -> Sequence[News]:
+        """Return what a tenant is to hear until a moment of its own time, oldest first."""
+        del until
+        return [one for one in await self.news() if one.tenant_id == tenant_id]
+
+    async def next_news(self, tenant_id: UUID, after: datetime) -> datetime | None:
+        """Return when a tenant has something to hear next; only a made-up outside knows."""
+        del tenant_id, after
+        return None

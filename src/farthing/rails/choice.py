@@ -2,10 +2,10 @@
 
 import importlib
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from farthing.config import Settings, SettingsError
-from farthing.core.clock import Clock
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
 from farthing.rails.base import (
@@ -22,7 +22,7 @@ from farthing.rails.modulus import ModulusCheck
 from farthing.rails.sandbox import SandboxRail
 
 
-def choose_rail(settings: Settings, pool: Pool, committer: Committer, clock: Clock) -> Rail:
+def choose_rail(settings: Settings, pool: Pool, committer: Committer) -> Rail:
     """Return the rail that the settings name; live takes no sandbox."""
     if settings.rail == SandboxRail.name:
         if settings.environment == "live":
@@ -30,7 +30,7 @@ def choose_rail(settings: Settings, pool: Pool, committer: Committer, clock: Clo
                 "FARTHING_RAIL is `sandbox`, and live moves real money. Name your rail as "
                 "`package.module:function`."
             )
-        return SandboxRail(pool, committer, clock)
+        return SandboxRail(pool, committer)
     return CheckedRail(_load(settings), ModulusCheck.load(settings))
 
 
@@ -81,6 +81,14 @@ class CheckedRail(Rail):
     async def heard(self, news: News) -> None:
         """Tell the rail."""
         await self._rail.heard(news)
+
+    async def news_of(self, tenant_id: UUID, until: datetime) -> Sequence[News]:
+        """Ask the rail."""
+        return await self._rail.news_of(tenant_id, until)
+
+    async def next_news(self, tenant_id: UUID, after: datetime) -> datetime | None:
+        """Ask the rail."""
+        return await self._rail.next_news(tenant_id, after)
 
 
 def _load(settings: Settings) -> Rail:

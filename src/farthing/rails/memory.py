@@ -13,6 +13,7 @@ from msgspec import Struct
 from farthing.core.rows import VersionedRow
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
+from farthing.db.due import Due
 from farthing.db.tables import Table
 from farthing.rails.base import Arrival, Dispute, DisputeEnd, News, Order, Outcome
 
@@ -66,8 +67,8 @@ class NewsRow(VersionedRow, frozen=True):
 ORDERS: Final = Table("sandbox_orders", OrderRow, rank=96)
 NEWS: Final = Table("sandbox_news", NewsRow, rank=97)
 
+DUE_NEWS: Final = Due(NEWS, "due_at", "NOT heard")
 FIND_ORDER: Final = f"{ORDERS.select_sql} WHERE tenant_id = $1 AND id = $2"
-DUE_NEWS: Final = f"{NEWS.select_sql} WHERE NOT heard AND due_at <= $1 ORDER BY due_at, id LIMIT $2"
 
 
 def outcome_of(row: OrderRow | None) -> Outcome:

@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from farthing.core.actors import Grant, Principal
-from farthing.core.clock import Clock
 from farthing.core.errors import Unavailable
 from farthing.core.ids import new_id
 from farthing.db.commands import Answer, Command, Context
@@ -172,8 +171,8 @@ class SandboxRail(Rail):
 
     name = "sandbox"
 
-    def __init__(self, pool: Pool, committer: Committer, clock: Clock) -> None:
-        self._pool, self._committer, self._clock = pool, committer, clock
+    def __init__(self, pool: Pool, committer: Committer) -> None:
+        self._pool, self._committer = pool, committer
 
     async def verify_card(self, card: CardDetails) -> CardVerdict:
         """Look the number up."""
@@ -189,7 +188,7 @@ class SandboxRail(Rail):
         """Charge as the table says."""
         found = _CARDS.get(card.number.reveal(), _ANY_CARD)
         fate = Fate(found.charge, found.reason, found.refund, found.disputed)
-        disputed_at = self._clock() + DISPUTED_AFTER
+        disputed_at = await self._now(order.tenant_id) + DISPUTED_AFTER
         return await self._ordered(
             order, memory.charge(order, fate, disputed_at, approved=approved)
         )
@@ -220,9 +219,21 @@ class SandboxRail(Rail):
 
     async def news(self) -> Sequence[News]:
         """Tell what is due, of all tenants."""
+        now = self._committer.clocks.machine()
         with _within_reach():
-            records = await self._pool.fetch(memory.DUE_NEWS, self._clock(), _MOST_NEWS)
-        return [memory.news_of(memory.NEWS.read(record)) for record in records]
+            rows = await memory.DUE_NEWS.find(self._pool, now, _MOST_NEWS)
+        return [memory.news_of(row) for row in rows]
+
+    async def news_of(self, tenant_id: UUID, until: datetime) -> Sequence[News]:
+        """Tell what is due for one tenant."""
+        with _within_reach():
+            rows = await memory.DUE_NEWS.find_of(self._pool, tenant_id, until, _MOST_NEWS)
+        return [memory.news_of(row) for row in rows]
+
+    async def next_news(self, tenant_id: UUID, after: datetime) -> datetime | None:
+        """Say when something is due for one tenant."""
+        with _within_reach():
+            return await memory.DUE_NEWS.next_of(self._pool, tenant_id, after)
 
     async def heard(self, news: News) -> None:
         """Take note."""
@@ -230,7 +241,8 @@ class SandboxRail(Rail):
 
     async def tell(self, news: News, due_at: datetime | None = None) -> None:
         """Let something happen outside, now or later."""
-        await self._submit(news.tenant_id, memory.tell(news, due_at or self._clock()))
+        due_at = due_at or await self._now(news.tenant_id)
+        await self._submit(news.tenant_id, memory.tell(news, due_at))
 
     async def decide(
         self, tenant_id: UUID, order_id: UUID, status: Decision, reason: str = ""
@@ -245,6 +257,10 @@ class SandboxRail(Rail):
         """Lose an order, as if it had never been heard."""
         if row := await self._find(tenant_id, order_id):
             await self._submit(tenant_id, memory.forget(order_id, row.paid_by))
+
+    async def _now(self, tenant_id: UUID) -> datetime:
+        with _within_reach():
+            return await self._committer.clocks.now(tenant_id)
 
     async def _find(self, tenant_id: UUID, order_id: UUID) -> OrderRow | None:
         with _within_reach():

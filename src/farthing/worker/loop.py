@@ -28,12 +28,13 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
     try:
         await require_current(pool)
         log.info("worker_started")
-        committer = Committer(pool, clock=clock)
+        is_sandbox = settings.environment == "sandbox"
+        committer = Committer(pool, clock=clock, clocks_may_move=is_sandbox)
         vault = Vault(pool, committer, LocalMasterKey(settings.require_master_key()))
         await vault.open()
-        rail = choose_rail(settings, pool, committer, clock)
-        teller = Teller(settings, pool, committer, vault, rail, clock)
-        await run_duties(duties(settings, pool, committer, clock, new_id(), teller), stop)
+        rail = choose_rail(settings, pool, committer)
+        teller = Teller(settings, pool, committer, vault, rail)
+        await run_duties(duties(settings, pool, committer, new_id(), teller), stop)
         await teller.close()
         await committer.close()
     finally:

@@ -1,9 +1,9 @@
 """How cards are kept."""
 
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from farthing.db.due import Due
 from farthing.db.pool import Pool
 from farthing.db.tables import Beside, ObjectTable
 from farthing.resources.cards import model
@@ -20,10 +20,8 @@ CARDS: Final = ObjectTable(
     beside=(Beside(STANDINGS, of=lambda card: card.owner_id),),
 )
 
-_EXPIRED: Final = """
-SELECT tenant_id, id FROM cards WHERE state_id = 'ENABLED' AND expires_at <= $1
-ORDER BY expires_at LIMIT $2
-"""
+EXPIRING: Final = Due(CARDS, "expires_at", "state_id = 'ENABLED'")
+
 _USES: Final = """
 SELECT count(*) FILTER (WHERE owner_id = $3) AS by_owner, count(DISTINCT owner_id) AS owners
 FROM vault.sightings WHERE tenant_id = $1 AND fingerprint = $2
@@ -36,11 +34,6 @@ async def describe(pool: Pool, tenant_id: UUID, card_id: UUID) -> dict[str, str]
     record = await pool.fetchrow(sql, tenant_id, card_id)
     card = CARDS.read(record)
     return {"Card": f"{card.scheme} ending in {card.suffix}"}
-
-
-async def find_expired(pool: Pool, now: datetime, most: int) -> list[tuple[UUID, UUID]]:
-    """Return cards that are enabled although their time has passed."""
-    return [tuple(record) for record in await pool.fetch(_EXPIRED, now, most)]
 
 
 async def count_uses(

@@ -1,20 +1,18 @@
 """How challenges are kept."""
 
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from farthing.db.due import Due
 from farthing.db.pool import Pool
 from farthing.db.tables import Table
 from farthing.resources.challenges.model import ChallengeRow
 
 CHALLENGES: Final = Table("challenges", ChallengeRow, rank=5)
+EXPIRING: Final = Due(CHALLENGES, "expires_at", "outcome IS NULL")
 
 _FIND: Final = f"{CHALLENGES.select_sql} WHERE tenant_id = $1 AND id = $2"
 _MERCHANT: Final = "SELECT name FROM tenants WHERE id = $1"
-_EXPIRED: Final = f"""
-{CHALLENGES.select_sql} WHERE outcome IS NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2
-"""
 
 
 async def find(pool: Pool, tenant_id: UUID, challenge_id: UUID) -> ChallengeRow | None:
@@ -26,8 +24,3 @@ async def find(pool: Pool, tenant_id: UUID, challenge_id: UUID) -> ChallengeRow 
 async def find_merchant(pool: Pool, tenant_id: UUID) -> str:
     """Return the name that the cardholder knows."""
     return str(await pool.fetchval(_MERCHANT, tenant_id))
-
-
-async def find_expired(pool: Pool, now: datetime, most: int) -> list[ChallengeRow]:
-    """Return challenges that nobody answered in time."""
-    return [CHALLENGES.read(record) for record in await pool.fetch(_EXPIRED, now, most)]

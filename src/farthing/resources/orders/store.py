@@ -1,15 +1,16 @@
 """How orders are kept."""
 
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from farthing.db.checks import Check
+from farthing.db.due import Due
 from farthing.db.pool import Pool
 from farthing.db.tables import Table
 from farthing.resources.orders.model import OrderRow
 
 ORDERS: Final = Table("orders", OrderRow, rank=12)
+DUE: Final = Due(ORDERS, "due_at", "due_at IS NOT NULL")
 
 CHECKS: Final = (
     Check(
@@ -25,15 +26,7 @@ CHECKS: Final = (
     ),
 )
 
-_DUE: Final = f"""
-{ORDERS.select_sql} WHERE due_at <= $1 ORDER BY due_at LIMIT $2
-"""
 _FIND: Final = f"{ORDERS.select_sql} WHERE tenant_id = $1 AND id = $2"
-
-
-async def find_due(pool: Pool, now: datetime, most: int) -> list[OrderRow]:
-    """Return orders that somebody has to send or to ask about."""
-    return [ORDERS.read(record) for record in await pool.fetch(_DUE, now, most)]
 
 
 async def find(pool: Pool, tenant_id: UUID, order_id: UUID) -> OrderRow | None:

@@ -1,9 +1,9 @@
 """How references are kept."""
 
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from farthing.db.due import Due
 from farthing.db.pool import Pool
 from farthing.db.tables import ObjectTable
 from farthing.resources.references import model
@@ -14,10 +14,8 @@ REFERENCES: Final = ObjectTable(
     "payment_references", Reference, rank=30, machine=model.MACHINE, view=model.view
 )
 
-_EXPIRED: Final = """
-SELECT tenant_id, id FROM payment_references WHERE state_id = 'ENABLED' AND expires_at <= $1
-ORDER BY expires_at LIMIT $2
-"""
+EXPIRING: Final = Due(REFERENCES, "expires_at", "state_id = 'ENABLED'")
+
 _BY_TEXT: Final = f"{REFERENCES.select_sql} WHERE tenant_id = $1 AND text = $2"
 _CURRENT: Final = (
     f"{REFERENCES.select_sql} WHERE tenant_id = $1 AND to_account_id = $2 AND state_id = 'ENABLED'"
@@ -27,11 +25,6 @@ _CURRENT: Final = (
 _NEWEST: Final = "ORDER BY from_customer_id DESC, id DESC LIMIT 1"
 _CURRENT_OF_PAYER: Final = f"{_CURRENT} AND from_customer_id = $3 {_NEWEST}"
 _CURRENT_OF_ANYBODY: Final = f"{_CURRENT} AND from_customer_id IS NULL {_NEWEST}"
-
-
-async def find_expired(pool: Pool, now: datetime, most: int) -> list[tuple[UUID, UUID]]:
-    """Return references that are enabled although their time has passed."""
-    return [tuple(record) for record in await pool.fetch(_EXPIRED, now, most)]
 
 
 async def find_current(

@@ -1,8 +1,8 @@
 """How the platform speaks with a rail: it sends orders, asks about them, and hears the news."""
 
 import asyncio
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Awaitable, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -10,7 +10,6 @@ import structlog
 
 from farthing.config import Settings
 from farthing.core.actors import Grant, Principal
-from farthing.core.clock import Clock
 from farthing.core.errors import Problem
 from farthing.core.ids import new_id
 from farthing.core.operation import Operation
@@ -22,8 +21,7 @@ from farthing.resources.arrivals.actions import receive
 from farthing.resources.cards.vault import Vault
 from farthing.resources.challenges.model import make_link
 from farthing.resources.orders.model import OrderRow
-from farthing.resources.orders.store import ORDERS
-from farthing.resources.orders.store import find_due as find_due_orders
+from farthing.resources.orders.store import DUE, ORDERS
 from farthing.resources.settlements.actions import (
     Asked,
     Claimed,
@@ -64,17 +62,21 @@ class Teller:
         committer: Committer,
         vault: Vault,
         rail: Rail,
-        clock: Clock,
     ) -> None:
         self._settings, self._pool, self._committer = settings, pool, committer
-        self._vault, self._rail, self._clock = vault, rail, clock
+        self._vault, self._rail = vault, rail
         self._places = asyncio.Semaphore(_AT_ONCE)
-        self._tasks: set[asyncio.Task[None]] = set()
+        # What is under way, and for which tenant.
+        self._tasks: dict[asyncio.Task[None], UUID] = {}
         committer.listen(ORDERS, self._notice)
 
     async def see_to_due_orders(self) -> None:
-        """See to every order that is due, whoever placed it; what died with a process included."""
-        due = await find_due_orders(self._pool, self._clock(), _MOST_DUE)
+        """See to every order that is due, each by the clock of its tenant."""
+        now = self._committer.clocks.machine()
+        await self.see_to_all(await DUE.find(self._pool, now, _MOST_DUE))
+
+    async def see_to_all(self, due: Sequence[OrderRow]) -> None:
+        """See to orders that are due, whoever placed them; what died with a process included."""
         await asyncio.gather(*(self.see_to(order) for order in due))
 
     async def see_to(self, order: OrderRow) -> None:
@@ -90,9 +92,23 @@ class Teller:
 
     async def hear_news(self) -> None:
         """Write down what a rail tells by itself, and acknowledge it afterwards."""
+        await self._hear_all(self._rail.news())
+
+    async def hear_news_of(self, tenant_id: UUID, until: datetime) -> None:
+        """Do so for one tenant, with what it is to hear until a moment of its own time."""
+        await self._hear_all(self._rail.news_of(tenant_id, until))
+
+    async def next_news(self, tenant_id: UUID, after: datetime) -> datetime | None:
+        """Return when a tenant has something to hear next."""
+        try:
+            return await self._rail.next_news(tenant_id, after)
+        except RailAway:
+            return None
+
+    async def _hear_all(self, told: Awaitable[Sequence[News]]) -> None:
         unwritten: set[UUID] = set()
         try:
-            for news in await self._rail.news():
+            for news in await told:
                 about = news.id if isinstance(news, Arrival) else news.order_id
                 # What is told of one order is written in the order in which it was told.
                 if about not in unwritten and await self._hear_quietly(news):
@@ -116,13 +132,18 @@ class Teller:
         while self._tasks:
             await asyncio.gather(*self._tasks)
 
+    async def idle_for(self, tenant_id: UUID) -> None:
+        """Wait until what was noticed of one tenant has been seen to."""
+        while mine := [task for task, owner in self._tasks.items() if owner == tenant_id]:
+            await asyncio.wait(mine)
+
     def _notice(self, rows: Sequence[OrderRow]) -> None:
-        now = self._clock()
         for order in rows:
+            now = self._committer.clocks.last_known(order.tenant_id)
             if order.due_at is not None and order.due_at <= now:
                 task = asyncio.create_task(self._see_to_quietly(order))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._tasks[task] = order.tenant_id
+                task.add_done_callback(self._tasks.pop)
 
     async def _see_to_quietly(self, order: OrderRow) -> None:
         try:

@@ -1,9 +1,7 @@
 """How transactions are kept, and what can be shown beside them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 import msgspec
 from msgspec import Struct
@@ -13,8 +11,8 @@ from farthing.db.calls import Call
 from farthing.db.checks import Check
 from farthing.db.commands import HISTORY
 from farthing.db.draft import Draft
+from farthing.db.due import Due
 from farthing.db.objects import fetch_many, show_step
-from farthing.db.pool import Pool
 from farthing.db.tables import ObjectTable
 from farthing.ledger.balances import BALANCES, COUNTERS
 from farthing.ledger.postings import ENTRIES, Entry
@@ -33,6 +31,10 @@ TRANSACTIONS: Final = ObjectTable(
         "refunded": "The rail has paid a refund of the transaction.",
         "refund_refused": "The rail has refused a refund, and the money is back in the books.",
     },
+)
+# Those whose bank transfer has not come.
+EXPIRING: Final = Due(
+    TRANSACTIONS, "expires_at", "state_id IN ('PENDING', 'PROCESSING') AND NOT settled"
 )
 
 # What of each counter a transaction must account for, by where its money is.
@@ -92,10 +94,6 @@ ORDER BY created_at, posting_id, account_id, number
 _STEPS: Final = """
 SELECT object_id, source, target, actor, principal, reason, request_id, created_at
 FROM history WHERE tenant_id = $1 AND object_id = ANY($2) ORDER BY version
-"""
-_EXPIRED: Final = """
-SELECT tenant_id, id FROM transactions WHERE expires_at <= $1
-AND state_id IN ('PENDING', 'PROCESSING') AND NOT settled ORDER BY expires_at LIMIT $2
 """
 
 
@@ -176,8 +174,3 @@ async def _entries(call: Call[Any], rows: Sequence[Transaction]) -> list[Entry]:
 async def _steps(call: Call[Any], rows: Sequence[Transaction]) -> list[Any]:
     keys = [row.id for row in rows]
     return list(await call.pool.fetch(_STEPS, call.principal.tenant_id, keys))
-
-
-async def find_expired(pool: Pool, now: datetime, most: int) -> list[tuple[UUID, UUID]]:
-    """Return transactions whose bank transfer did not come in time."""
-    return [tuple(record) for record in await pool.fetch(_EXPIRED, now, most)]
