@@ -33,6 +33,8 @@ class Call(Struct, Generic[B], frozen=True):
     # The query of an operation that takes a body too.
     query: Any = None
     now: datetime = field(default_factory=system_clock)
+    # The same for every repeat of this request; None if its caller gave no key.
+    key: str | None = None
 
     def part(self, kind: Callable[..., P]) -> P:
         """Return the part of the process that has this type."""

@@ -88,11 +88,14 @@ class Committer:
         """
         self._listeners[table] = listener
 
-    async def submit(self, context: Context, command: Command | Preparation) -> Answer:
+    async def submit(
+        self, context: Context, command: Command | Preparation, *, ask_first: bool = False
+    ) -> Answer:
         """Queue a command and wait for its answer; raise the Problem that prevented one.
 
         What must ask the outside before it can decide comes as a preparation, which runs outside
-        of any transaction. It may run for a repeat too, unless this process gave the first answer.
+        of any transaction. It may run for a repeat too, unless this process gave the first answer,
+        or is to ask first whether anybody did.
         """
         if self.waiting >= self._queue_size:
             raise Unavailable("Too many requests are waiting. Repeat in a moment.")
@@ -101,7 +104,7 @@ class Committer:
             self._begin(claim)
         self.waiting += 1
         try:
-            outcome = await self._outcome(context, command)
+            outcome = await self._outcome(context, command, ask_first=ask_first)
         finally:
             self.waiting -= 1
             if claim is not None:
@@ -131,11 +134,13 @@ class Committer:
             self._answered_keys.clear()
         self._answered_keys.add(claim)
 
-    async def _outcome(self, context: Context, command: Command | Preparation) -> Outcome:
+    async def _outcome(
+        self, context: Context, command: Command | Preparation, *, ask_first: bool
+    ) -> Outcome:
         if isinstance(command, Command):
             return await self._enqueue(context, command)
-        claim = _claim(context)
-        if claim in self._answered_keys and (earlier := await self._earlier(context)):
+        may_be_known = ask_first or _claim(context) in self._answered_keys
+        if may_be_known and (earlier := await self._earlier(context)):
             return earlier
         try:
             prepared = await command()

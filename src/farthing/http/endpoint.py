@@ -63,6 +63,7 @@ class Endpoint:
             annotations,
             query,
             self.service.clock(),
+            None if key is None else key.key,
         )
         context = Context(principal, scope["state"]["request_id"], key)
         answer = await self._answer(operation, call, context, media_type)
@@ -88,7 +89,9 @@ class Endpoint:
         if operation.command is not None:
             return await submit(context, operation.command(call))
         if operation.prepare is not None:
-            return await submit(context, functools.partial(operation.prepare, call))
+            prepare = functools.partial(operation.prepare, call)
+            # A control acts before it decides, and must not act for a repeat.
+            return await submit(context, prepare, ask_first=operation.sandbox_only)
         if operation.read is None:
             raise TypeError(f"{operation.id} neither reads nor writes")
         view = await operation.read(call)

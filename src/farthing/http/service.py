@@ -57,7 +57,7 @@ class Service:
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
         rail = choose_rail(settings, pool, committer, clock)
         teller = Teller(settings, pool, committer, vault, rail, clock)
-        parts: Parts = {Rail: rail, Vault: vault, Teller: teller}
+        parts: Parts = {Rail: rail, Vault: vault, Teller: teller, Committer: committer}
         return cls(settings, pool, committer, fingerprint_key, clock, parts)
 
     async def stop(self) -> None:
