@@ -18,7 +18,8 @@ from farthing.http.openapi import words
 from farthing.http.openapi.compatibility import breaking
 from farthing.http.openapi.responses import sentence
 from farthing.http.openapi.sections import Section, sections
-from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, RECEIVING
+from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import RECEIVING
 
 if TYPE_CHECKING:
     from farthing.http.service import Service

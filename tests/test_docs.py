@@ -11,7 +11,8 @@ from farthing.catalog import MACHINES, OPERATIONS
 from farthing.config import Settings
 from farthing.core.errors import CATALOGUE
 from farthing.http.openapi.compatibility import breaking
-from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, RECEIVING
+from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import RECEIVING
 
 GENERATE = Path(__file__).parents[1] / "docs" / "generate.py"
 

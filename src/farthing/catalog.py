@@ -31,6 +31,7 @@ from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
 from farthing.resources.references import api as references
 from farthing.resources.references import store as references_store
+from farthing.resources.sandbox import api as sandbox
 from farthing.resources.settlements import actions as settlements_actions
 from farthing.resources.settlements import api as settlements
 from farthing.resources.settlements import store as settlements_store
@@ -54,11 +55,13 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (statements, None, ()),
     (events, None, ()),
     (clocks, None, ()),
+    (sandbox, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(
     operation for api, _, _ in RESOURCES for operation in api.OPERATIONS
 )
+LIVE_OPERATIONS: Final = tuple(one for one in OPERATIONS if not one.sandbox_only)
 OBJECTS: Final[dict[str, ObjectTable[Any]]] = {
     table.noun: table for _, table, _ in RESOURCES if table is not None
 }

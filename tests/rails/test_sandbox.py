@@ -29,7 +29,8 @@ from farthing.rails.base import (
     Outcome,
     RailAway,
 )
-from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, OrderNotOpen, SandboxRail
+from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import OrderNotOpen, SandboxRail
 from farthing.resources.access import actions
 
 if TYPE_CHECKING:

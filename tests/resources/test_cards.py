@@ -9,7 +9,7 @@ from tests.duties import duty
 
 from farthing.http.service import Service
 from farthing.rails.base import Rail, RailAway
-from farthing.rails.sandbox import MAGIC_CARDS
+from farthing.rails.numbers import MAGIC_CARDS
 from farthing.resources.cards import vault
 from farthing.resources.cards.model import end_of
 

@@ -9,7 +9,8 @@ from farthing.config import Settings, SettingsError
 from farthing.rails import choice
 from farthing.rails.base import BankVerdict, Destination, Rail
 from farthing.rails.choice import CheckedRail
-from farthing.rails.sandbox import MAGIC_CARDS, MAGIC_SORT_CODES, SandboxRail
+from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import SandboxRail
 from farthing.resources.cards import vault
 
 if TYPE_CHECKING:

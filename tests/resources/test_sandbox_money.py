@@ -13,7 +13,8 @@ from farthing.core.clock import system_clock
 from farthing.db.migrate import migrate
 from farthing.http.service import Service
 from farthing.rails.base import Rail
-from farthing.rails.sandbox import DISPUTED_AFTER, MAGIC_CARDS, MAGIC_SORT_CODES, SandboxRail
+from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
+from farthing.rails.sandbox import DISPUTED_AFTER, SandboxRail
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -19,7 +19,7 @@ from tests.cli.test_serving import FARTHING, PATIENCE, environment, free_port, r
 
 from farthing.core.ids import new_id
 from farthing.db.embedded import binary
-from farthing.rails.sandbox import MAGIC_CARDS
+from farthing.rails.numbers import MAGIC_CARDS
 
 if TYPE_CHECKING:
     from tests.conftest import Database

@@ -8,7 +8,7 @@ Problem (RFC 9457)
 ├── 409 StateMismatch, TransitionNotAllowed, RequirementsUnresolved, InsufficientFunds,
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
-│       IdempotencyInProgress
+│       ControlNotApplicable, IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -146,6 +146,10 @@ class DestinationFixed(Problem, code="destination_fixed", status=409):
 
 class BalanceNotZero(Problem, code="balance_not_zero", status=409):
     """An account with money in it, or on its way, cannot be closed."""
+
+
+class ControlNotApplicable(Problem, code="control_not_applicable", status=409):
+    """A control of the sandbox does not fit the object as it is; `detail` says what would."""
 
 
 class IdempotencyInProgress(Problem, code="idempotency_in_progress", status=409):

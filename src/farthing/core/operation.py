@@ -50,9 +50,8 @@ class Operation:
     formats: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
     # The answer holds a credential: what idempotency keeps of it is sealed.
     secret: bool = False
-    # What it prepares has effects of its own, so that nothing is prepared for a repeat.
-    once: bool = False
-    # In live there is no such address.
+    # Plays with the outside world, so that in live there is no such address. What it prepares has
+    # effects of its own: nothing is prepared for a repeat.
     sandbox_only: bool = False
 
     @property

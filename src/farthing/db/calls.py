@@ -35,6 +35,8 @@ class Call(Struct, Generic[B], frozen=True):
     now: datetime = field(default_factory=system_clock)
     # What the reader of a stream has seen last, if it says so.
     last_event_id: str | None = None
+    # The same for every repeat of this request; None if its caller gave no key.
+    key: str | None = None
 
     def part(self, kind: Callable[..., P]) -> P:
         """Return the part of the process that has this type."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from farthing.core.rows import VersionedRow
@@ -13,30 +13,42 @@ from farthing.db.tables import Table
 V = TypeVar("V", bound=VersionedRow)
 
 
+# The time of a tenant, where $1 is that of this machine.
+_AHEAD: Final = "$1::timestamptz + h.ahead * interval '1 millisecond'"
+_OWN_TIME: Final = f"""
+(SELECT {_AHEAD} FROM event_heads AS h WHERE h.tenant_id = t.tenant_id)
+"""
+
+
 class Due(Generic[V]):
     """The rows of a table that wait for the time in one of their columns.
 
-    The condition says which rows wait at all. Two indexes serve it: by the time for all tenants,
-    and by tenant and time for those whose clock is ahead.
+    The condition says which rows wait at all; in it `t` is the row, and `{now}` the tenant's time.
+    Two indexes serve it: by the time for all tenants, and by tenant and time for those whose clock
+    is ahead.
     """
 
     def __init__(self, table: Table[V], column: str, waiting: str) -> None:
         self._table = table
         columns = ", ".join(table.columns)
-        rows = f"SELECT {columns} FROM {table.name} AS t WHERE {waiting}"
+
+        def rows(now: str) -> str:
+            return f"SELECT {columns} FROM {table.name} AS t WHERE {waiting.format(now=now)}"
+
         order = f"ORDER BY {column}, id LIMIT"
         # What is due by the machine's clock is due by every tenant's.
         self._find_sql = f"""
-        ({rows} AND {column} <= $1 {order} $2)
+        ({rows(_OWN_TIME)} AND {column} <= $1 {order} $2)
         UNION ALL
         (SELECT late.* FROM event_heads AS h CROSS JOIN LATERAL (
-             {rows} AND t.tenant_id = h.tenant_id AND {column} > $1
-             AND {column} <= $1::timestamptz + h.ahead * interval '1 millisecond' {order} $2
+             {rows(_AHEAD)} AND t.tenant_id = h.tenant_id AND {column} > $1
+             AND {column} <= {_AHEAD} {order} $2
          ) AS late WHERE h.ahead > 0 LIMIT $2)
         """
-        self._find_of_sql = f"{rows} AND tenant_id = $1 AND {column} <= $2 {order} $3"
+        self._find_of_sql = f"{rows('$2')} AND tenant_id = $1 AND {column} <= $2 {order} $3"
         self._next_sql = (
-            f"SELECT {column} FROM {table.name} WHERE {waiting} AND tenant_id = $1 "
+            f"SELECT {column} FROM {table.name} AS t "
+            f"WHERE {waiting.format(now=column)} AND tenant_id = $1 "
             f"AND {column} > $2 {order} 1"
         )
 

@@ -11,8 +11,9 @@ _ID: Final = "/{id}"
 class Addresses:
     """Finds the endpoint of a path; whatever is not of the API goes to the others.
 
-    An identifier has a slash of its own, plain or percent-encoded, so between the collection and
-    the last word of a longer address it takes any text.
+    The address of an object is its collection, its identifier and an ending, which may be empty. An
+    identifier has a slash of its own, plain or percent-encoded, so it takes any text between the
+    two. Of collections and endings the longest that fits is meant.
     """
 
     def __init__(self, endpoints: Mapping[str, ASGIApp], others: ASGIApp) -> None:
@@ -22,6 +23,8 @@ class Addresses:
             if _ID in path:
                 collection, _, ending = path.partition(_ID)
                 self._of_object.setdefault(collection, {})[ending] = app
+        self._collection_sizes = _sizes(self._of_object)
+        self._ending_sizes = {name: _sizes(found) for name, found in self._of_object.items()}
         self._others = others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,13 +39,26 @@ class Addresses:
         path = scope["path"]
         if path in self._exact:
             return self._exact[path]
-        # "/v1/<collection>/<identifier>", and then perhaps one more word.
-        version, collection, rest = (*path[1:].split("/", 2), "", "", "")[:3]
-        endings = self._of_object.get(f"/{version}/{collection}")
-        if endings is None or path.count("/") < 3:  # noqa: PLR2004 - before a version, a noun, an id
-            return self._others
-        ending = "/" + rest.rpartition("/")[2]
-        if ending not in endings or ending == f"/{rest}":
-            ending = ""
-        scope["path_params"] = {"id": rest.removesuffix(ending) if ending else rest}
-        return endings[ending]
+        # The text before the first slash is empty, and no word.
+        words = path.split("/")
+        for size in self._collection_sizes:
+            collection = "/".join(words[: size + 1])
+            if collection in self._of_object and len(words) > size + 1:
+                return self._of(collection, words[size + 1 :], scope)
+        return self._others
+
+    def _of(self, collection: str, rest: list[str], scope: Scope) -> ASGIApp:
+        """Find the longest ending that leaves an identifier before it."""
+        endings = self._of_object[collection]
+        for size in self._ending_sizes[collection]:
+            named = len(rest) - size
+            app = endings.get("".join(f"/{word}" for word in rest[named:])) if named > 0 else None
+            if app is not None:
+                scope["path_params"] = {"id": "/".join(rest[:named])}
+                return app
+        return self._others
+
+
+def _sizes(paths: Mapping[str, object]) -> list[int]:
+    """Return how many words these have, the most first."""
+    return sorted({path.count("/") for path in paths}, reverse=True)

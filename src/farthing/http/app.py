@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
-from farthing.catalog import OPERATIONS
+from farthing.catalog import LIVE_OPERATIONS, OPERATIONS
 from farthing.core.operation import Operation
 from farthing.http import challenge, docs, system
 from farthing.http.addresses import Addresses
@@ -22,9 +22,8 @@ from farthing.http.service import Service
 
 def build(service: Service) -> ASGIApp:
     """Make the application of a service that has started."""
-    everything = (*system.operations(service), *OPERATIONS)
     is_live = service.settings.environment == "live"
-    operations = tuple(one for one in everything if not (is_live and one.sandbox_only))
+    operations = (*system.operations(service), *(LIVE_OPERATIONS if is_live else OPERATIONS))
     pages = [*_pages(service), challenge.route(service)]
 
     @asynccontextmanager

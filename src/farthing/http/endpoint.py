@@ -66,6 +66,7 @@ class Endpoint:
             query,
             now,
             headers.get("last-event-id"),
+            None if key is None else key.key,
         )
         if operation.stream is not None:
             parts = await operation.stream(call)
@@ -98,7 +99,7 @@ class Endpoint:
             return await submit(context, operation.command(call))
         if operation.prepare is not None:
             prepare = functools.partial(operation.prepare, call)
-            return await submit(context, prepare, once=operation.once)
+            return await submit(context, prepare, once=operation.sandbox_only)
         if operation.read is None:
             raise TypeError(f"{operation.id} neither reads nor writes")
         view = await operation.read(call)

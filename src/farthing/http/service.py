@@ -72,6 +72,7 @@ class Service:
             Rail: rail,
             Vault: vault,
             Teller: teller,
+            Committer: committer,
             Timekeeper: keep_time(settings, pool, committer, teller),
             Bell: bell,
             Feeds: Feeds(pool, bell),

@@ -16,12 +16,14 @@ from farthing.db.draft import Draft
 from farthing.db.due import Due
 from farthing.db.tables import Table
 from farthing.rails.base import Arrival, Dispute, DisputeEnd, News, Order, Outcome
+from farthing.rails.moods import NOT_DOWN
 
 Result = Literal["done", "refused", "challenge", "pending", "unknown"]
 RefundResult = Literal["done", "refused"]
 
 # What can still be decided; all else stays as it is.
 OPEN: Final = ("pending", "unknown")
+_ENDED: Final = ("done", "refused", "recalled")
 
 _NEWS: Final[dict[str, type[News]]] = {
     "arrival": Arrival,
@@ -67,7 +69,7 @@ class NewsRow(VersionedRow, frozen=True):
 ORDERS: Final = Table("sandbox_orders", OrderRow, rank=96)
 NEWS: Final = Table("sandbox_news", NewsRow, rank=97)
 
-DUE_NEWS: Final = Due(NEWS, "due_at", "NOT heard")
+DUE_NEWS: Final = Due(NEWS, "due_at", f"NOT heard AND {NOT_DOWN}")
 FIND_ORDER: Final = f"{ORDERS.select_sql} WHERE tenant_id = $1 AND id = $2"
 
 
@@ -85,9 +87,14 @@ def news_of(row: NewsRow) -> News:
     return msgspec.convert(row.told, _NEWS[row.kind])
 
 
+def fated_dispute(tenant_id: UUID, order_id: UUID) -> Dispute:
+    """Return the dispute that some cards bring by themselves."""
+    return Dispute(tenant_id, uuid5(order_id, "dispute"), order_id, None, "fraudulent")
+
+
 def charge(order: Order, fate: Fate, disputed_at: datetime, *, approved: bool) -> Command:
     """Take money as the fate says; an approval turns a challenge into money."""
-    dispute = Dispute(order.tenant_id, uuid5(order.id, "dispute"), order.id, None, "fraudulent")
+    dispute = fated_dispute(order.tenant_id, order.id)
     needs = [Need(ORDERS, order.id), *([Need(NEWS, dispute.id)] if fate.disputed else [])]
     if approved and fate.status == "challenge":
         fate = msgspec.structs.replace(fate, status="done")
@@ -157,6 +164,28 @@ def settle(order_id: UUID, status: Result, reason: str) -> Command:
         return outcome_of(row)
 
     return Command(decide, needs=[Need(ORDERS, order_id)])
+
+
+def ordain(order: Order, kind: str, status: Result, reason: str, paid_by: UUID | None) -> Command:
+    """Say what becomes of an order that has not ended, also of one that is still to come."""
+    needed = [order.id] if paid_by is None else [order.id, paid_by]
+
+    def decide(draft: Draft) -> Outcome:
+        row = draft.find(ORDERS, order.id)
+        charged = None if paid_by is None else draft.find(ORDERS, paid_by)
+        if row is not None and row.status in _ENDED:
+            return outcome_of(row)
+        if row is None:
+            fate = "done" if kind == "charge" else None
+            row = _add(draft, order, kind, status, reason, refund_fate=fate, paid_by=paid_by)
+        else:
+            row = _change(draft, row, status=status, reason=reason)
+        if charged is not None and status == "done":
+            most = charged.amount - charged.refunded
+            _change(draft, charged, refunded=charged.refunded + min(order.amount, most))
+        return outcome_of(row)
+
+    return Command(decide, needs=[Need(ORDERS, one) for one in needed])
 
 
 def forget(order_id: UUID, paid_by: UUID | None) -> Command:

@@ -118,6 +118,8 @@ def _operation(section: Section, operation: Operation, known: Schemas) -> Schema
 
 def _description(section: Section, operation: Operation) -> Iterator[str]:
     yield f"Who may: {words.who_may(operation.who)}."
+    if operation.sandbox_only:
+        yield words.SANDBOX_ONLY
     if operation.query is not None and issubclass(operation.query, ListQuery):
         yield words.LIST_FILTER
     if operation.path.endswith("/state") and section.machine is not None:

@@ -49,6 +49,8 @@ LIST_FILTER: Final = (
     "must match all filters. Read on with `cursor` until there is no `nextCursor`."
 )
 
+SANDBOX_ONLY: Final = "In the sandbox only: in live there is no such address."
+
 PATH_ID: Final = (
     "The identifier, `{noun}/<uuid>`. Its slash may stand in the path plain or percent-encoded as "
     "`%2F`; both name the same object."

@@ -59,6 +59,5 @@ OPERATIONS: Final = (
         answer=AdvanceView,
         body_example={"advance": "PT15M"},
         sandbox_only=True,
-        once=True,
     ),
 )

@@ -26,6 +26,8 @@ _DOUBLINGS: Final = 12
 
 # In these the rail may have the order, or get it any moment.
 IN_FLIGHT: Final = frozenset({"sent", "pending", "unknown", "approved"})
+# In these there is nothing more to do for a rail, unless somebody else has said something.
+AT_REST: Final = frozenset({"challenge", "done", "refused", "recalled"})
 
 
 class OrderRow(VersionedRow, frozen=True):
@@ -51,6 +53,11 @@ class OrderRow(VersionedRow, frozen=True):
     def is_in_flight(self) -> bool:
         """Tell whether the money may be moving outside at this moment."""
         return self.status in IN_FLIGHT
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether a rail has it, or is still to get it."""
+        return self.status not in AT_REST
 
 
 def pause_after(attempts: int) -> timedelta:

@@ -63,13 +63,17 @@ class Asked(Struct, frozen=True):
     lifetime: timedelta
 
 
-def claim(order: OrderRow, claimed: list[Claimed]) -> Command:
-    """Take an order to see to it: it is then in `claimed`, unless it has to wait."""
+def claim(order: OrderRow, claimed: list[Claimed], *, at_once: bool = False) -> Command:
+    """Take an order to see to it: it is then in `claimed`, unless it has to wait.
+
+    At once, also one that is not due yet, or that somebody else sees to at this moment: a rail
+    carries it out once all the same.
+    """
 
     def decide(draft: Draft) -> None:
         claimed.clear()
         tx, found = _both(draft, order)
-        if not orders.is_due(draft, found):
+        if not (orders.is_due(draft, found) or (at_once and found.is_open)):
             return
         if found.attempts == 0 and found.kind != "refund":
             if tx.state_id not in IN_HAND:

@@ -79,11 +79,11 @@ class Teller:
         """See to orders that are due, whoever placed them; what died with a process included."""
         await asyncio.gather(*(self.see_to(order) for order in due))
 
-    async def see_to(self, order: OrderRow) -> None:
+    async def see_to(self, order: OrderRow, *, at_once: bool = False) -> None:
         """Claim an order, send it or ask about it, and write down what the rail says."""
         async with self._places:
             claimed: list[Claimed] = []
-            await self._submit(order.tenant_id, claim(order, claimed))
+            await self._submit(order.tenant_id, claim(order, claimed, at_once=at_once))
             if not claimed:
                 return
             outcome = await self._outcome(claimed[0])
@@ -117,6 +117,13 @@ class Teller:
                     unwritten.add(about)
         except RailAway:
             log.warning("rail_away")
+
+    async def hear(self, news: News) -> bool:
+        """Write one thing down and acknowledge it; false if it has to wait."""
+        written = await self._hear(news)
+        if written:
+            await self._rail.heard(news)
+        return written
 
     async def close(self) -> None:
         """Give what is under way a moment, and leave the rest to whoever takes it over."""

@@ -1,0 +1,115 @@
+"""How the sandbox's rail behaves towards one tenant for a while, kept so that all processes see it.
+
+A mood is about orders: sending, recalling and asking. It ends at a time, after so many requests, or
+when another takes its place.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from farthing.core.rows import VersionedRow
+from farthing.db.commands import Command, Need
+from farthing.db.draft import Draft
+from farthing.db.pool import Pool
+from farthing.db.tables import Table
+
+Mood = Literal["normal", "slow", "down", "forgetful"]
+
+
+class MoodRow(VersionedRow, frozen=True):
+    """The mood of a tenant's rail as it is kept."""
+
+    mood: str
+    seconds: int
+    until: datetime | None
+    requests: int | None
+
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether the rail is as always again."""
+        is_late = self.until is not None and self.until <= now
+        return self.mood == "normal" or is_late or self.requests == 0
+
+
+class Feeling(Struct, frozen=True):
+    """The mood of one moment."""
+
+    mood: str = "normal"
+    seconds: int = 0
+    until: datetime | None = None
+    requests: int | None = None
+
+
+NORMAL: Final = Feeling()
+MOODS: Final = Table("sandbox_moods", MoodRow, rank=98)
+
+_FIND: Final = f"{MOODS.select_sql} WHERE tenant_id = $1 AND id = $1"
+# Nobody hears from a rail that is down.
+NOT_DOWN: Final = """
+NOT EXISTS (
+    SELECT 1 FROM sandbox_moods AS m
+    WHERE m.tenant_id = t.tenant_id AND m.mood = 'down'
+      AND (m.until IS NULL OR m.until > {now}) AND (m.requests IS NULL OR m.requests > 0)
+)
+"""
+
+_calm: ContextVar[bool] = ContextVar("calm", default=False)
+
+
+@contextmanager
+def calm() -> Iterator[None]:
+    """Let the rail be as always to whoever asks within: what a control says happens."""
+    token = _calm.set(True)
+    try:
+        yield
+    finally:
+        _calm.reset(token)
+
+
+async def find(pool: Pool, tenant_id: UUID, now: datetime) -> Feeling:
+    """Return the mood that a tenant's rail is in."""
+    record = None if _calm.get() else await pool.fetchrow(_FIND, tenant_id)
+    return _felt(None if record is None else MOODS.read(record), now)
+
+
+def change(
+    tenant_id: UUID, mood: Mood, seconds: int, lasting: timedelta | None, requests: int | None
+) -> Command:
+    """Put the rail of a tenant into a mood."""
+
+    def decide(draft: Draft) -> Feeling:
+        until = None if lasting is None else draft.now + lasting
+        old = draft.find(MOODS, tenant_id)
+        row = MoodRow(tenant_id, tenant_id, 1, mood, seconds, until, requests)
+        if old is None:
+            draft.insert(MOODS, row)
+        else:
+            draft.update(MOODS, msgspec.structs.replace(row, version=old.version))
+        return _felt(row, draft.now)
+
+    return Command(decide, needs=[Need(MOODS, tenant_id)])
+
+
+def spend(tenant_id: UUID) -> Command:
+    """Count a request, and return the mood in which it is answered."""
+
+    def decide(draft: Draft) -> Feeling:
+        row = draft.find(MOODS, tenant_id)
+        felt = _felt(row, draft.now)
+        if row is not None and felt.requests is not None:
+            draft.update(MOODS, msgspec.structs.replace(row, requests=felt.requests - 1))
+        return felt
+
+    return Command(decide, needs=[Need(MOODS, tenant_id)])
+
+
+def _felt(row: MoodRow | None, now: datetime) -> Feeling:
+    if row is None or row.is_over(now):
+        return NORMAL
+    return Feeling(row.mood, row.seconds, row.until, row.requests)

@@ -1,0 +1,1 @@
+"""Sandbox: whatever can happen outside, made to happen by a request."""
