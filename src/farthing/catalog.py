@@ -36,6 +36,7 @@ from farthing.resources.settlements import actions as settlements_actions
 from farthing.resources.settlements import api as settlements
 from farthing.resources.settlements import store as settlements_store
 from farthing.resources.statements import api as statements
+from farthing.resources.tenants import api as tenants
 from farthing.resources.transactions import api as transactions
 from farthing.resources.transactions import store as transactions_store
 
@@ -56,6 +57,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (events, None, ()),
     (clocks, None, ()),
     (sandbox, None, ()),
+    (tenants, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

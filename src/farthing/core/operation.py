@@ -10,6 +10,7 @@ from farthing.core import errors
 from farthing.core.actors import Grant
 from farthing.core.errors import Problem
 
+OPERATOR_ONLY: Final = frozenset({Grant.OPERATOR_KEY})
 KEY_ONLY: Final = frozenset({Grant.API_KEY, Grant.OPERATOR_KEY})
 TENANT: Final = frozenset({Grant.API_KEY, Grant.CLIENT_TOKEN, Grant.OPERATOR_KEY})
 TOKENS: Final = frozenset({Grant.CUSTOMER_TOKEN, Grant.CLIENT_TOKEN, Grant.OPERATOR_KEY})
@@ -53,6 +54,8 @@ class Operation:
     # Plays with the outside world, so that in live there is no such address. What it prepares has
     # effects of its own: nothing is prepared for a repeat.
     sandbox_only: bool = False
+    # The operator's own matter, which is done in no tenant.
+    of_house: bool = False
 
     @property
     def writes(self) -> bool:

@@ -27,13 +27,17 @@ LOG_CHECKS: Final = (
     Check(
         "Every log is numbered without a gap, up to its head.",
         """
-        SELECT coalesce(h.tenant_id, e.tenant_id) AS tenant_id, h.position AS head,
+        SELECT coalesce(h.tenant_id, e.tenant_id) AS tenant_id, h.position AS head, h.floor,
                e.first, e.last, e.events
         FROM event_heads AS h FULL JOIN (
-            SELECT tenant_id, min(position) AS first, max(position) AS last, count(*) AS events
-            FROM events GROUP BY tenant_id
+            SELECT e.tenant_id, min(e.position) AS first, max(e.position) AS last,
+                   count(*) AS events
+            FROM events AS e LEFT JOIN event_heads AS f ON f.tenant_id = e.tenant_id
+            WHERE f.floor IS NULL OR e.position > f.floor
+            GROUP BY e.tenant_id
         ) AS e ON e.tenant_id = h.tenant_id
-        WHERE (1, h.position, h.position) IS DISTINCT FROM (e.first, e.last, e.events)
+        WHERE coalesce(e.events, 0) IS DISTINCT FROM h.position - h.floor
+           OR e.events > 0 AND (e.first, e.last) IS DISTINCT FROM (h.floor + 1, h.position)
         """,
     ),
     Check(

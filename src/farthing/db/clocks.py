@@ -11,16 +11,20 @@ from typing import Final
 from uuid import UUID
 
 from farthing.core.clock import Clock, system_clock
+from farthing.core.errors import Unauthenticated
 from farthing.core.ids import HOUSE
 from farthing.db.pool import Pool
 
 # Every process knows of a move after this at the latest.
 FRESH_SECONDS: Final = 0.5
 _MOST_KNOWN: Final = 10_000
+# How far the clock of a tenant is ahead that was thrown away.
+_GONE: Final = -1
 
 _AHEAD: Final = "SELECT ahead FROM event_heads WHERE tenant_id = $1"
 _MOVE: Final = """
-UPDATE event_heads SET ahead = greatest(ahead, $2) WHERE tenant_id = $1 RETURNING ahead
+UPDATE event_heads SET ahead = greatest(ahead, $2)
+WHERE tenant_id = $1 AND ahead >= 0 RETURNING ahead
 """
 
 
@@ -32,7 +36,7 @@ class Clocks:
     """What time it is for each tenant."""
 
     def __init__(self, pool: Pool, clock: Clock = system_clock, *, may_move: bool = True) -> None:
-        self._pool, self._clock, self._may_move = pool, clock, may_move
+        self._pool, self._clock, self.may_move = pool, clock, may_move
         # How many milliseconds each tenant is ahead, and when that was asked.
         self._known: dict[UUID, tuple[int, float]] = {}
         self._asking: dict[UUID, asyncio.Task[int]] = {}
@@ -55,7 +59,7 @@ class Clocks:
 
     async def ahead(self, tenant_id: UUID) -> int:
         """Return how many milliseconds a tenant is ahead of this machine."""
-        if not self._may_move or tenant_id == HOUSE:
+        if not self.may_move or tenant_id == HOUSE:
             return 0
         known = self._known.get(tenant_id)
         if known is not None and known[1] + FRESH_SECONDS > time.monotonic():
@@ -67,15 +71,22 @@ class Clocks:
         # Whoever wants to know it meanwhile waits for the same answer.
         return await asyncio.shield(asking)
 
+    def forget(self, tenant_id: UUID) -> None:
+        """Ask anew when somebody wants to know the time of a tenant."""
+        self._known.pop(tenant_id, None)
+
     async def reload(self, tenant_id: UUID) -> int:
-        """Ask the database how far a tenant is ahead."""
+        """Ask the database how far a tenant is ahead; who was thrown away has no time any more."""
         asked_at = time.monotonic()
         found = int(await self._pool.fetchval(_AHEAD, tenant_id) or 0)
+        if found == _GONE:
+            self.forget(tenant_id)
+            raise Unauthenticated
         return self._keep(tenant_id, found, asked_at)
 
     async def move(self, tenant_id: UUID, moment: datetime) -> datetime:
         """Move a tenant's clock forward to a moment, or leave it where it is if that is later."""
-        if not self._may_move:
+        if not self.may_move:
             raise TypeError("only the clocks of a sandbox can be moved")
         asked_at = time.monotonic()
         ahead = -((self._clock() - moment) // timedelta(milliseconds=1))

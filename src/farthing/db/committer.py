@@ -23,7 +23,7 @@ from farthing.db.clocks import ClockMoved, Clocks
 from farthing.db.commands import PEEK, Answer, Command, Context
 from farthing.db.pool import Pool, is_away
 from farthing.db.repeats import Outcome
-from farthing.db.tables import AppendTable
+from farthing.db.tables import APP_ROLE, KEEPER_ROLE, AppendTable
 
 # The database asks to try the whole transaction again.
 _AGAIN: Final = (
@@ -122,6 +122,29 @@ class Committer:
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(statement, *values)
 
+    async def rewrite(
+        self,
+        tenant_id: UUID,
+        statements: Sequence[tuple[Any, ...]],
+        then: Sequence[tuple[Context, Command]] = (),
+    ) -> list[Outcome]:
+        """Replace what a tenant of a sandbox has, in one transaction for which its writers wait.
+
+        The statements come with their values and take the keeper's role; the first is to hold the
+        head of the tenant's log, so that nobody writes beside them.
+        """
+        if not self.clocks.may_move:
+            raise TypeError("only what a tenant of a sandbox has can be replaced")
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(f"SET LOCAL ROLE {KEEPER_ROLE}")
+            for statement, *values in statements:
+                await connection.execute(statement, *values)
+            await connection.execute(f"SET LOCAL ROLE {APP_ROLE}")
+            batch = Batch(connection, tenant_id, self.clocks.machine())
+            outcomes = await batch.run(then, recall=False) if then else []
+        self.clocks.forget(tenant_id)
+        return outcomes
+
     async def close(self) -> None:
         """Wait until everything that was taken has been answered."""
         while self._tasks:
@@ -197,6 +220,9 @@ class Committer:
         """Commit together; if the database refuses, each by itself, so only the guilty fails."""
         try:
             return await self._commit_patiently(tenant_id, submissions)
+        except Problem as problem:
+            # It is about the tenant, not about one of its requests.
+            return [problem for _ in submissions]
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody's request hangs
             if is_away(error):
                 log.warning("database_away", error=repr(error))

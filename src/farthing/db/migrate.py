@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from farthing.core.machine import Machine
 from farthing.db.pool import PlainConnection
-from farthing.db.tables import APP_ROLE, SCHEMA
+from farthing.db.tables import APP_ROLE, KEEPER_ROLE, SCHEMA
 
 OLDEST_SERVER: Final = 15
 
-# The role for everything, and the one for card numbers alone.
-ROLES: Final = (APP_ROLE, "farthing_vault")
+# The role for everything, the one for card numbers alone, and the one that throws tenants away.
+ROLES: Final = (APP_ROLE, "farthing_vault", KEEPER_ROLE)
 
 _SCHEMA: Final = f"""
 CREATE SCHEMA IF NOT EXISTS {SCHEMA};

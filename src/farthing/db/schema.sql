@@ -14,8 +14,10 @@ GRANT SELECT ON migrations TO farthing_app;
 CREATE TABLE tenants (
     id uuid PRIMARY KEY,
     name text NOT NULL,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    deleted_at timestamptz
 );
+CREATE INDEX tenants_by_id ON tenants (id) WHERE deleted_at IS NULL;
 
 -- Which steps exist, from the machines in the code: history can hold no other.
 CREATE TABLE machine_steps (
@@ -161,8 +163,11 @@ CREATE TABLE event_heads (
     tenant_id uuid PRIMARY KEY,
     position bigint NOT NULL CHECK (position > 0),
     moved_at timestamptz NOT NULL,
-    -- How many milliseconds the tenant's own clock is ahead; only a sandbox moves it.
-    ahead bigint NOT NULL DEFAULT 0 CHECK (ahead >= 0)
+    -- How many milliseconds the tenant's own clock is ahead; only a sandbox moves it. With that of
+    -- a tenant that is deleted nobody can agree.
+    ahead bigint NOT NULL DEFAULT 0 CHECK (ahead >= -1),
+    -- What is at or before it was there before a reset, and need not be without a gap.
+    floor bigint NOT NULL DEFAULT 0 CHECK (floor >= 0)
 ) WITH (fillfactor = 50);
 CREATE INDEX event_heads_by_ahead ON event_heads (tenant_id) WHERE ahead > 0;
 
@@ -519,3 +524,23 @@ CREATE TABLE sandbox_moods (
 );
 
 GRANT SELECT, INSERT, UPDATE ON sandbox_moods TO farthing_app;
+
+-- Tenants of a sandbox as they were.
+CREATE TABLE snapshots (
+    tenant_id uuid NOT NULL REFERENCES tenants,
+    id uuid NOT NULL,
+    created_at timestamptz NOT NULL,
+    ahead bigint NOT NULL,
+    -- The rows of each table.
+    parts json NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+GRANT SELECT (tenant_id, id, created_at) ON snapshots TO farthing_app;
+
+-- The only role that removes what is written for ever. Nothing in live takes it.
+GRANT USAGE ON SCHEMA farthing TO farthing_keeper;
+GRANT USAGE ON SCHEMA vault TO farthing_keeper;
+GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA farthing TO farthing_keeper;
+GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA vault TO farthing_keeper;
+REVOKE INSERT, DELETE ON migrations, machine_steps, tenants, event_heads FROM farthing_keeper;
+GRANT UPDATE ON tenants, event_heads TO farthing_keeper;

@@ -23,6 +23,8 @@ SCHEMA: Final = "farthing"
 
 # The role that may read and add, but not rewrite what is written for ever.
 APP_ROLE: Final = "farthing_app"
+# The role that throws away what a tenant of a sandbox has.
+KEEPER_ROLE: Final = "farthing_keeper"
 
 _SQL_TYPES: Final[dict[Any, str]] = {
     UUID: "uuid",

@@ -111,6 +111,10 @@ async def place(
         if named is not None:
             raise Forbidden("X-Tenant is for the operator's key; leave it out.")
         return principal
+    if operation.of_house:
+        if named is not None:
+            raise Forbidden(f"{operation.id} is done in no tenant; leave X-Tenant out.")
+        return principal
     if object_id is not None and operation.noun in OBJECTS:
         table = OBJECTS[operation.noun].name
         tenant_id = await store.find_tenant_of(pool, table, object_id)

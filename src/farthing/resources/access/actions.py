@@ -72,25 +72,30 @@ async def found_tenant(committer: Committer, name: str) -> UUID:
 
     def decide(draft: Draft) -> Struct:
         draft.append(TENANTS, Tenant(tenant_id, name, draft.now))
-        own = Customer(
-            tenant_id=tenant_id,
-            id=tenant_id,
-            version=1,
-            created_at=draft.now,
-            updated_at=draft.now,
-            state_id="ENABLED",
-            tags=[],
-            annotations={},
-            type="ORGANISATION",
-            name=name,
-            email=None,
-            phone=None,
-            address=None,
-        )
-        return customers.add(draft, own)
+        return settle_in(draft, name)
 
-    await committer.submit(_platform(tenant_id), Command(decide, status=201))
+    await committer.submit(platform(tenant_id), Command(decide, status=201))
     return tenant_id
+
+
+def settle_in(draft: Draft, name: str) -> Struct:
+    """Add the customer that a tenant is itself."""
+    own = Customer(
+        tenant_id=draft.tenant_id,
+        id=draft.tenant_id,
+        version=1,
+        created_at=draft.now,
+        updated_at=draft.now,
+        state_id="ENABLED",
+        tags=[],
+        annotations={},
+        type="ORGANISATION",
+        name=name,
+        email=None,
+        phone=None,
+        address=None,
+    )
+    return customers.add(draft, own)
 
 
 async def issue_api_key(committer: Committer, environment: str, tenant_id: UUID) -> str:
@@ -107,11 +112,12 @@ async def _issue(committer: Committer, key: Presented) -> str:
     def decide(draft: Draft) -> None:
         draft.append(CREDENTIALS, _kept(key, draft))
 
-    await committer.submit(_platform(key.tenant_id), Command(decide))
+    await committer.submit(platform(key.tenant_id), Command(decide))
     return key.text
 
 
-def _platform(tenant_id: UUID) -> Context:
+def platform(tenant_id: UUID) -> Context:
+    """Return the context of what the platform does for a tenant."""
     return Context(Principal(tenant_id, Grant.PLATFORM), request_id=f"platform-{new_id()}")
 
 

@@ -25,10 +25,11 @@ WHERE c.tenant_id = $1 AND c.digest = $2
   AND (c.customer_id IS NULL
        OR (p.state_id = ANY($4::text[]) AND s.token_generation = c.generation))
 """
-_TENANT_EXISTS: Final = "SELECT 1 FROM tenants WHERE id = $1"
+_TENANT_EXISTS: Final = "SELECT 1 FROM tenants WHERE id = $1 AND deleted_at IS NULL"
 _TENANT_OF: Final = """
 SELECT t.id FROM tenants AS t
-WHERE EXISTS (SELECT 1 FROM {table} AS o WHERE o.tenant_id = t.id AND o.id = $1)
+WHERE t.deleted_at IS NULL
+  AND EXISTS (SELECT 1 FROM {table} AS o WHERE o.tenant_id = t.id AND o.id = $1)
 """
 
 
