@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+import msgspec
 import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
@@ -247,7 +248,7 @@ async def log(tenant: "Tenant", database: "Database") -> Log:
         moment,
     )
     views = [model.view(model.Event(*(row[0], row[1], *row[2:]))) for row in rows]
-    return Log(tenant, [json.loads(model.msgspec.json.encode(view)) for view in views])
+    return Log(tenant, [json.loads(msgspec.json.encode(view)) for view in views])
 
 
 QUERIES = st.fixed_dictionaries(
