@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from farthing.catalog import MACHINES, OPERATIONS
+from farthing.catalog import MACHINES, OBJECTS, OPERATIONS
 from farthing.config import Settings
 from farthing.core.errors import CATALOGUE
 from farthing.http.openapi.compatibility import breaking
@@ -35,7 +35,7 @@ def test_the_reference_pages_are_fresh(generate: ModuleType) -> None:
     assert generate.stale() == [], "run `make docs` and look at what it changes"
 
 
-def test_every_error_operation_setting_and_state_has_its_place(generate: ModuleType) -> None:
+def test_every_error_event_operation_setting_and_state_has_its_place(generate: ModuleType) -> None:
     pages = generate.pages()
     for code, problem in CATALOGUE.items():
         assert f"| {problem.status} | `{code}` |" in pages["errors.md"]
@@ -50,6 +50,9 @@ def test_every_error_operation_setting_and_state_has_its_place(generate: ModuleT
             assert re.search(rf"{operation.summary} \(JSON, .*`{name}`", pages["operations.md"])
     for name in Settings.__struct_fields__:
         assert f"`FARTHING_{name.upper()}`" in pages["settings.md"]
+    for table in OBJECTS.values():
+        for what, when in table.events.items():
+            assert f"| `{table.noun}.{what}` | {when} |" in pages["events.md"]
     for machine in MACHINES:
         assert all(f"{row.source} --> {row.target}" in pages["states.md"] for row in machine.table)
 

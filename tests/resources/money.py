@@ -8,6 +8,7 @@ from uuid import UUID
 
 import httpx2
 from tests.conftest import make_tenant
+from tests.events import faults_of, follow_to_the_end
 from tests.resources.houses import House
 from tests.resources.outside import ScriptedRail
 
@@ -328,6 +329,8 @@ class World:
     async def prove(self, currencies: Iterable[str] = ("GBP", "EUR")) -> None:
         """Require that the books are whole, and say of the outside what it says of itself."""
         await self.idle()
+        events = await follow_to_the_end(self.tenant, limit="100")
+        assert [fault for event in events for fault in faults_of(event)] == []
         assert await self.house.discrepancies() == []
         for currency in currencies:
             assert await self.outside(currency) == self.rail.received[self.tenant.id, currency]

@@ -15,7 +15,7 @@ import structlog
 
 from farthing.db.commands import EVENTS, EventRow
 from farthing.db.committer import Committer
-from farthing.db.pool import Pool, is_away
+from farthing.db.pool import Pool
 
 LOOK_SECONDS: Final = 0.5
 
@@ -66,9 +66,7 @@ class Bell:
         while self._watching:
             try:
                 await self._look()
-            except Exception as error:
-                if not is_away(error):
-                    raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next look may succeed
                 log.warning("bell_deaf", error=repr(error))
             await asyncio.sleep(LOOK_SECONDS)
         self._looking = None
