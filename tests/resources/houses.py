@@ -12,7 +12,6 @@ from tests.resources.outside import ScriptedRail
 from farthing.agenda import keep_time
 from farthing.catalog import CHECKS, MACHINES
 from farthing.core.clock import system_clock
-from farthing.db.calls import Parts
 from farthing.db.checks import run_checks
 from farthing.db.migrate import migrate
 from farthing.http.app import build
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tests.conftest import Database
+
+    from farthing.db.calls import Parts
 
 
 @dataclass
