@@ -64,8 +64,8 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     """Leave out refusals for what no schema can say.
 
     That is the same key with another request, a destination outside of the country that the
-    account already has, an end that is before its beginning, and options of a move that depend on
-    the state in which a transaction is.
+    account already has, an end that is before its beginning, options of a move that depend on
+    the state in which a transaction is, and two times at once or one too far away for a clock.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
@@ -74,7 +74,10 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     codes = {fault["code"] for fault in faults}
     unsayable = ({"country_mismatch"}, {"wrong_order"})
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)
-    return said["code"] != "idempotency_key_reused" and codes not in unsayable and not is_option
+    is_time = bool(faults) and all(one["pointer"] in {"/advance", "/to"} for one in faults)
+    if is_option or is_time:
+        return False
+    return said["code"] != "idempotency_key_reused" and codes not in unsayable
 
 
 @dataclass
