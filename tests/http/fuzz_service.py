@@ -3,7 +3,7 @@
 import re
 import zlib
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -44,11 +44,17 @@ class Sandbox:
     _told: set[str] = field(default_factory=set)
     _app: "ASGIApp | None" = None
     _tenant: Tenant | None = None
+    # Its clock is moved, which ends every token of its own.
+    _traveller: Tenant | None = None
 
     @property
     def tenant(self) -> Tenant:
         assert self._tenant is not None, "it has not started"
         return self._tenant
+
+    def _tenant_of(self, case: "schemathesis.Case[Any]") -> Tenant:
+        assert self._traveller is not None, "it has not started"
+        return self._traveller if operation_of(case).id == "clock.advance" else self.tenant
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] == "lifespan":
@@ -77,6 +83,8 @@ class Sandbox:
         client = httpx2.AsyncClient(transport=transport, base_url="http://farthing.test")
         async with client:
             self._tenant = await make_tenant(service, client)
+            traveller = await make_tenant(service, client)
+            self._traveller = replace(traveller, token=traveller.key)
             await self._fill_purse(service, self._tenant)
             shots = Range(app, service, self._tenant)
             for operation in OPERATIONS:
@@ -113,13 +121,13 @@ class Sandbox:
         operation = operation_of(case)
         if operation.who and "X-Tenant" in case.headers:
             return self.tenant.operator
-        return credential(operation, self.tenant)
+        return credential(operation, self._tenant_of(case))
 
     def furnish(self, case: "schemathesis.Case[Any]") -> "schemathesis.Case[Any]":
         """Put what is there where a case speaks of what is not, unless that is its very subject."""
         subjects = _subjects(case)
         # What one key does with two requests is the subject of another test.
-        fitting = {"X-Tenant": self.tenant.customer, "Idempotency-Key": str(new_id())}
+        fitting = {"X-Tenant": self._tenant_of(case).customer, "Idempotency-Key": str(new_id())}
         headers = case.headers.copy()
         headers.update({name: fitting[name] for name in (fitting.keys() & set(headers)) - subjects})
         # Set as a whole, each part is judged anew by Schemathesis.

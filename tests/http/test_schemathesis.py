@@ -65,8 +65,8 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
 
     That is the same key with another request, a destination outside of the country that the
     account already has, an end that is before its beginning, a place in the log that there is not,
-    types of events that there are not, and options of a move that depend on the state in which a
-    transaction is.
+    types of events that there are not, options of a move that depend on the state in which a
+    transaction is, and two times at once or one too far away for a clock.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
@@ -77,7 +77,10 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     unsayable |= {"unknown_cursor", "unknown_type", "unknown_noun"}
     is_unsayable = bool(codes) and codes <= unsayable
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)
-    return said["code"] != "idempotency_key_reused" and not is_unsayable and not is_option
+    is_time = bool(faults) and all(one["pointer"] in {"/advance", "/to"} for one in faults)
+    if is_option or is_time:
+        return False
+    return said["code"] != "idempotency_key_reused" and not is_unsayable
 
 
 @dataclass

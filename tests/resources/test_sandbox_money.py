@@ -1,5 +1,6 @@
 """The sandbox's cards and sort codes in payments: each does what its table says."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -118,3 +119,20 @@ async def test_the_sandbox_tells_of_money_until_it_is_heard(sandbox: World) -> N
     await sandbox.later(seconds=2)
     assert await sandbox.state(tx) == "EFFECTED"
     assert await rail_of(sandbox).news() == []
+
+
+async def test_a_clock_that_is_moved_brings_the_dispute_and_leaves_other_tenants_theirs(
+    sandbox: World, sandbox_house: House
+) -> None:
+    other = await open_world(sandbox_house)
+    mine, theirs = [await charged(one, "4000000000000259") for one in (sandbox, other)]
+    answer = await sandbox.call("POST", "/v1/sandbox/clock", {"advance": "PT5M"})
+    (event,) = answer.json()["events"]
+    assert (event["type"], event["objectId"]) == ("transaction.disputed", mine["id"])
+    due = sandbox_house.clock.now + DISPUTED_AFTER
+    assert datetime.fromisoformat(event["createdAt"]) == due
+    await other.run("hear the news of rails")
+    assert await other.state(theirs) == "EFFECTED"
+    again = await charged(sandbox, "4000000000000259")
+    await sandbox.run("hear the news of rails")
+    assert await sandbox.state(again) == "EFFECTED"

@@ -1,5 +1,6 @@
 """The fields that requests are made of: each with its rule, its words and its example."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import pycountry
@@ -76,6 +77,17 @@ Email = Annotated[
 ]
 Phone = Annotated[
     str, _pattern(r"^\+[1-9][0-9]{6,14}$", "a telephone number of E.164, such as +442071838750")
+]
+# In a body the format alone would promise nothing: most readers of schemas do not check it.
+Moment = Annotated[
+    datetime,
+    Meta(
+        tz=True,
+        extra_json_schema={
+            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?"
+            "(Z|[+-][0-9]{2}:[0-9]{2})$"
+        },
+    ),
 ]
 Reason = Annotated[str, Meta(min_length=1, max_length=500)]
 

@@ -140,6 +140,9 @@ def _integer(kind: shape.IntType) -> Check:
 
 def _moment(_: shape.DateTimeType) -> Check:
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if not isinstance(value, str):
+            faults.append(_wrong_type(pointer, "a string"))
+            return value
         moment = _read_moment(value)
         if moment is None:
             detail = "Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z."

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from farthing.core.clock import whole
 from farthing.core.errors import Fault
+from farthing.core.fields import Moment
 from farthing.core.operation import TENANT, Operation
 from farthing.core.wire import Request
 from farthing.resources.clocks import actions
@@ -22,10 +23,9 @@ class ClockChange(Request, frozen=True, kw_only=True):
     advance: (
         Annotated[Duration, Meta(description="By how much, as a duration of ISO 8601.")] | None
     ) = None
-    to: (
-        Annotated[datetime, Meta(tz=True, description="To which time; the clock never goes back.")]
-        | None
-    ) = None
+    to: Annotated[Moment, Meta(description="To which time; the clock never goes back.")] | None = (
+        None
+    )
 
     @staticmethod
     def crossed(given: dict[str, Any], now: datetime) -> Iterator[Fault]:
