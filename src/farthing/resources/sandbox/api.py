@@ -30,6 +30,7 @@ _REFUSALS: Final = (
     errors.AmountExceedsRemaining,
     errors.BalanceLimit,
     errors.AccountNotActive,
+    errors.OwnerNotActive,
 )
 
 
