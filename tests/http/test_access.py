@@ -10,6 +10,7 @@ from uuid import UUID
 
 import httpx2
 import pytest
+from tests.controls import scene
 from tests.http.bad_wire import creation_of, first_event
 from tests.payments import charge, create, furnish, in_path, spends
 
@@ -164,9 +165,10 @@ async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
         headers = {"X_Tenant": tenant.customer} if grant is Grant.OPERATOR_KEY else {}
         fresh = await Place.make(tenant)
         held[Grant.CUSTOMER_TOKEN] = fresh.token
+        wanted = await scene(service, tenant.call, operation.id)
         if spends(operation.id):
             await furnish(service, tenant.call, fresh.body(operation))
-        answer = await fresh.request(operation, held[grant], **headers)
+        answer = await fresh.request(operation, held[grant], wanted, **headers)
         # Who holds the right credential may still not be who takes the step of the example.
         allowed = {operation.status} | ({409} if operation.path.endswith("/state") else set())
         assert answer.status_code in allowed, (grant, answer.text)

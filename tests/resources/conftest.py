@@ -3,8 +3,14 @@
 from typing import TYPE_CHECKING
 
 import pytest_asyncio
-from tests.resources.houses import House, open_house
+from tests.resources.houses import Clock, House, open_client, open_house
 from tests.resources.money import World, open_world
+from tests.resources.outside import ScriptedRail
+
+from farthing.catalog import MACHINES
+from farthing.core.clock import system_clock
+from farthing.db.migrate import migrate
+from farthing.http.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,3 +30,22 @@ async def world(house: House) -> "AsyncIterator[World]":
     opened = await open_world(house)
     yield opened
     await opened.prove()
+
+
+@pytest_asyncio.fixture(scope="module")
+async def sandbox_house(database: "Database") -> "AsyncIterator[House]":
+    own, clock = await database.create(), Clock(system_clock())
+    await migrate(own.url, MACHINES)
+    service = await Service.start(own.settings(), clock)
+    async with open_client(service) as client:
+        # The scripted outside stands aside: the service has the sandbox's.
+        yield House(service, client, own, ScriptedRail(), clock)
+    await service.stop()
+
+
+@pytest_asyncio.fixture
+async def sandbox(sandbox_house: House) -> "AsyncIterator[World]":
+    opened = await open_world(sandbox_house)
+    yield opened
+    await opened.idle()
+    assert await sandbox_house.discrepancies() == []

@@ -1,26 +1,13 @@
 """The sandbox's cards and sort codes in payments: each does what its table says."""
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-import pytest_asyncio
-from tests.resources.houses import Clock, House, open_client
-from tests.resources.money import World, open_world
-from tests.resources.outside import ScriptedRail
+from tests.resources.money import World
 
-from farthing.catalog import MACHINES
-from farthing.core.clock import system_clock
-from farthing.db.migrate import migrate
-from farthing.http.service import Service
 from farthing.rails.base import Rail
 from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
 from farthing.rails.sandbox import DISPUTED_AFTER, SandboxRail
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.conftest import Database
 
 STATES = {
     "done": "EFFECTED",
@@ -31,25 +18,6 @@ STATES = {
 }
 CHARGEABLE = [one for one in MAGIC_CARDS if one.verification == "verified"]
 PAYABLE = [one for one in MAGIC_SORT_CODES if one.verification == "verified"]
-
-
-@pytest_asyncio.fixture(scope="module")
-async def sandbox_house(database: "Database") -> "AsyncIterator[House]":
-    own, clock = await database.create(), Clock(system_clock())
-    await migrate(own.url, MACHINES)
-    service = await Service.start(own.settings(), clock)
-    async with open_client(service) as client:
-        # The scripted outside stands aside: the service has the sandbox's.
-        yield House(service, client, own, ScriptedRail(), clock)
-    await service.stop()
-
-
-@pytest_asyncio.fixture
-async def sandbox(sandbox_house: House) -> "AsyncIterator[World]":
-    opened = await open_world(sandbox_house)
-    yield opened
-    await opened.idle()
-    assert await sandbox_house.discrepancies() == []
 
 
 async def charged(world: World, number: str, amount: int = 500) -> dict[str, Any]:

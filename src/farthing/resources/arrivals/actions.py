@@ -5,13 +5,15 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from farthing.core.actors import Actor
+from farthing.core.errors import AccountNotActive, AmountExceedsRemaining, TransitionNotAllowed
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.db.pool import Pool
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Arrival
-from farthing.resources.accounts.actions import in_use, needs_of_side, open_suspense
+from farthing.resources.accounts.actions import in_use, is_closed, needs_of_side, open_suspense
 from farthing.resources.accounts.model import Account, suspense_account
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.arrivals import store
@@ -23,7 +25,7 @@ from farthing.resources.references import store as references
 from farthing.resources.references.model import find_in
 from farthing.resources.references.store import REFERENCES
 from farthing.resources.transactions import model
-from farthing.resources.transactions.actions import needs_of, resume
+from farthing.resources.transactions.actions import needs_of, resume, take
 from farthing.resources.transactions.model import Flow, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -67,6 +69,35 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
     if found is not None:
         needs += [Need(REFERENCES, found.id), *needs_of_side(found.to_account_id)]
     return Command(decide, needs=needs)
+
+
+def give_up(transaction_id: UUID, reason: str) -> Command:
+    """Fail a transaction whose transfer is known not to come."""
+
+    def decide(draft: Draft) -> Struct:
+        tx = draft.require(TRANSACTIONS, transaction_id)
+        if tx.settled:
+            detail = "The transfer has come."
+            raise TransitionNotAllowed(detail, currentStateId=tx.state_id, allowedStateIds=[])
+        return model.view(take(draft, tx, "FAILED", reason=reason))
+
+    return Command(decide, needs=needs_of(transaction_id))
+
+
+def bring_back(transaction_id: UUID, reason: str) -> Command:
+    """Put a payout back that a bank returned, as the operator does who hears of it."""
+
+    def decide(draft: Draft) -> Struct:
+        tx = draft.require(TRANSACTIONS, transaction_id)
+        if not tx.left:
+            raise AmountExceedsRemaining("All of it is back already.", currentStateId=tx.state_id)
+        if is_closed(draft, tx.from_account_id):
+            detail = "The account from which it came is CLOSED and takes nothing back."
+            raise AccountNotActive(detail, currentStateId=tx.state_id)
+        by, left = Actor.OPERATOR, tx.left
+        return model.view(take(draft, tx, "ADJUSTED", actor=by, amount=left, reason=reason))
+
+    return Command(decide, needs=needs_of(transaction_id))
 
 
 def into_suspense(

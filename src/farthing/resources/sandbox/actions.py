@@ -7,6 +7,7 @@ state is refused before the rail is told.
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final
 from uuid import UUID, uuid5
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 from farthing.core import ids
 from farthing.core.actors import Actor, Grant, Principal
 from farthing.core.errors import (
-    AccountNotActive,
+    ControlNotApplicable,
     IdempotencyInProgress,
     NotFound,
     Problem,
@@ -24,7 +25,7 @@ from farthing.core.errors import (
 )
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Context
+from farthing.db.commands import Command, Context, Shown
 from farthing.db.committer import Committer
 from farthing.db.draft import Draft
 from farthing.db.tables import ObjectTable
@@ -32,7 +33,8 @@ from farthing.rails import moods
 from farthing.rails.base import Arrival, Dispute, DisputeEnd, News, RailAway
 from farthing.rails.memory import fated_dispute
 from farthing.rails.numbers import Decision
-from farthing.resources.accounts.actions import is_closed
+from farthing.resources.accounts.actions import needs_of_side, refuse_inactive
+from farthing.resources.arrivals.actions import bring_back, give_up
 from farthing.resources.arrivals.store import find_waiting
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
 from farthing.resources.cards.actions import resolve as resolve_card
@@ -43,7 +45,6 @@ from farthing.resources.sandbox import model, store
 from farthing.resources.sandbox.model import PAID, rail_of, refusal
 from farthing.resources.settlements.actions import resolve as resolve_transaction
 from farthing.resources.settlements.api import Teller
-from farthing.resources.transactions.actions import needs_of, take
 from farthing.resources.transactions.model import NOUN, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -82,6 +83,8 @@ async def settle(call: Call[Any], tx: Transaction) -> None:
     if waiting[:1] != [tx.id]:
         older = ids.say(NOUN, waiting[0]) if waiting else "another"
         raise refusal(tx, f"The transfer would settle {older}, which waits longer for the same.")
+    side = tx.to_account_id
+    await _submit(call, Command(lambda draft: refuse_inactive(draft, side), needs_of_side(side)))
     key = uuid5(tx.id, f"arrival {tx.version}")
     await _tell(call, Arrival(tx.tenant_id, key, tx.amount, tx.currency, reference, _PAYER))
 
@@ -90,7 +93,7 @@ async def fail(call: Call[Any], tx: Transaction) -> None:
     """Let the rail refuse what it has, or the announced transfer never come."""
     reason = call.body.reason
     if model.is_awaited(tx):
-        await _submit(call, _give_up(tx.id, reason or "No transfer came."))
+        await _submit(call, give_up(tx.id, reason or "No transfer came."))
     else:
         await _decide(call, tx, "refused", reason or "sandbox")
 
@@ -106,7 +109,9 @@ async def send_back(call: Call[Any], tx: Transaction) -> None:
     """Let a bank send a payout back, or take back what came in: a dispute, lost at once."""
     reason = call.body.reason or "The bank returned it."
     if tx.flow == "OUTBOUND" and tx.state_id in PAID:
-        await _submit(call, _bring_back(tx.id, reason))
+        if not tx.left:
+            raise refusal(tx, "All of it is back already.")
+        await _submit(call, bring_back(tx.id, reason))
         return
     await _open_dispute(call, tx, None, reason)
     disputed, _ = await objects.fetch(call, TRANSACTIONS)
@@ -163,8 +168,7 @@ async def receive(call: Call[Any]) -> Command:
     before = await find_head(call.pool, tenant_id)
     await _calmly(_tell(call, Arrival(tenant_id, key, *told)))
     found = await store.find_arrived(call.pool, tenant_id, key)
-    about = msgspec.structs.replace(call, object_id=found)
-    shown = model.ControlledTransaction
+    about, shown = msgspec.structs.replace(call, object_id=found), model.ControlledTransaction
     answer = await store.fetch_controlled(about, TRANSACTIONS, shown, before)
     return Command(lambda _: answer)
 
@@ -207,12 +211,21 @@ async def _open_dispute(call: Call[Any], tx: Transaction, amount: int | None, re
     await rail_of(call).heard(fated_dispute(tx.tenant_id, order_id))
     key = uuid5(tx.id, f"dispute {tx.version}")
     await _tell(call, Dispute(tx.tenant_id, key, order_id, amount, reason))
+    await _require_changed(call, tx)
 
 
 async def _end_dispute(call: Call[Any], tx: Transaction, lost: int | None, reason: str) -> None:
     order_id = model.require_disputed(tx, await store.find_paid(call, tx), lost)
     key = uuid5(tx.id, f"end of dispute {tx.version}")
     await _tell(call, DisputeEnd(tx.tenant_id, key, order_id, lost, reason))
+    await _require_changed(call, tx)
+
+
+async def _require_changed(call: Call[Any], tx: Transaction) -> None:
+    """Say if the platform refused what the rail told it."""
+    now, _ = await objects.fetch(call, TRANSACTIONS)
+    if now.state_id == tx.state_id:
+        raise refusal(now, f"Somebody was quicker. {model.instead(now)}")
 
 
 async def _tell(call: Call[Any], news: News) -> None:
@@ -233,10 +246,13 @@ async def _tell(call: Call[Any], news: News) -> None:
 
 async def _hear(teller: Teller, news: News) -> bool:
     try:
-        return await teller.hear(news)
+        written = await teller.hear(news)
     except (IdempotencyInProgress, Unavailable):
         # The worker writes it down at this moment, or has just changed what it is about.
         return False
+    if isinstance(news, Arrival) and not written:
+        raise ControlNotApplicable("The account that it belongs to cannot take so much.")
+    return written
 
 
 async def _answer(call: Call[Any], row: Any, resolve: Callable[..., Command]) -> None:
@@ -254,36 +270,21 @@ async def _answer(call: Call[Any], row: Any, resolve: Callable[..., Command]) ->
 
 
 async def _submit(call: Call[Any], command: Command) -> None:
-    """Commit what the platform does when it hears from outside."""
+    """Commit what the platform does when it hears from outside, or say why it does not."""
+    problems: list[Problem] = []
+
+    def decide(draft: Draft) -> Shown:
+        try:
+            return command.decide(draft)
+        except Problem as problem:
+            problems.append(problem)
+            raise
+
     platform = Principal(call.principal.tenant_id, Grant.PLATFORM)
-    await call.part(Committer).submit(Context(platform, f"sandbox-{ids.new_id()}"), command)
-
-
-def _give_up(transaction_id: UUID, reason: str) -> Command:
-    """Fail a transaction whose transfer will not come."""
-
-    def decide(draft: Draft) -> None:
-        tx = draft.require(TRANSACTIONS, transaction_id)
-        if not model.is_awaited(tx):
-            raise refusal(tx, model.instead(tx))
-        take(draft, tx, "FAILED", reason=reason)
-
-    return Command(decide, needs=needs_of(transaction_id))
-
-
-def _bring_back(transaction_id: UUID, reason: str) -> Command:
-    """Put back what a bank returned, as the operator does who hears of it."""
-
-    def decide(draft: Draft) -> None:
-        tx = draft.require(TRANSACTIONS, transaction_id)
-        if tx.state_id not in PAID or not tx.left:
-            raise refusal(tx, model.instead(tx) if tx.left else "All of it is back already.")
-        if is_closed(draft, tx.from_account_id):
-            sentence = "The account from which it came is CLOSED and takes nothing back."
-            raise AccountNotActive(sentence, currentStateId=tx.state_id)
-        take(draft, tx, "ADJUSTED", actor=Actor.OPERATOR, amount=tx.left, reason=reason)
-
-    return Command(decide, needs=needs_of(transaction_id))
+    context = Context(platform, f"sandbox-{ids.new_id()}")
+    answer = await call.part(Committer).submit(context, Command(decide, needs=command.needs))
+    if answer.status >= HTTPStatus.BAD_REQUEST:
+        raise problems[-1]
 
 
 def _disable(table: ObjectTable[Any], key: UUID, reason: str) -> Command:

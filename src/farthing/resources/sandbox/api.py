@@ -30,6 +30,7 @@ _REFUSALS: Final = (
     errors.AmountExceedsRemaining,
     errors.BalanceLimit,
     errors.AccountNotActive,
+    errors.OwnerNotActive,
 )
 
 
@@ -234,6 +235,6 @@ OPERATIONS: Final = (
         answer=RailView,
         raises=(errors.ControlNotApplicable,),
         sandbox_only=True,
-        body_example={"mood": "slow", "seconds": 3, "forMinutes": 10},
+        body_example={"mood": "slow", "seconds": 1, "requests": 1},
     ),
 )
