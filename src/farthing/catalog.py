@@ -24,6 +24,7 @@ from farthing.resources.cards import api as cards
 from farthing.resources.cards import store as cards_store
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
+from farthing.resources.faults import api as faults
 from farthing.resources.orders import api as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
@@ -50,6 +51,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (settlements, None, settlements_store.CHECKS),
     (references, references_store.REFERENCES, ()),
     (statements, None, ()),
+    (faults, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

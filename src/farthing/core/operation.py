@@ -48,6 +48,8 @@ class Operation:
     formats: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
     # The answer holds a credential: what idempotency keeps of it is sealed.
     secret: bool = False
+    # In live there is no such address.
+    sandbox_only: bool = False
 
     @property
     def writes(self) -> bool:

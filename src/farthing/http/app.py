@@ -11,18 +11,22 @@ from starlette.types import ASGIApp
 
 from farthing.catalog import OPERATIONS
 from farthing.core.operation import Operation
-from farthing.http import challenge, docs, system
+from farthing.http import challenge, docs, openapi, system
 from farthing.http.addresses import Addresses
 from farthing.http.auth import Authenticator
 from farthing.http.edge import Edge, nowhere
 from farthing.http.endpoint import Endpoint
+from farthing.http.faults import Faults
+from farthing.http.limits import Limits
 from farthing.http.pages import page
 from farthing.http.service import Service
 
 
 def build(service: Service) -> ASGIApp:
     """Make the application of a service that has started."""
-    operations = (*system.operations(service), *OPERATIONS)
+    everything = (*system.operations(service), *OPERATIONS)
+    is_live = service.settings.environment == "live"
+    operations = tuple(one for one in everything if not (is_live and one.sandbox_only))
     pages = [*_pages(service), challenge.route(service)]
 
     @asynccontextmanager
@@ -36,10 +40,15 @@ def build(service: Service) -> ASGIApp:
 
 def _endpoints(service: Service, operations: tuple[Operation, ...]) -> dict[str, Endpoint]:
     authenticator = Authenticator(service)
+    limit = service.settings.effective_rate_limit
+    limits = None if limit is None else Limits(limit)
+    faults = Faults(service) if service.settings.environment == "sandbox" else None
     by_path: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
     for operation in operations:
         by_path[operation.path][operation.method] = operation
-    return {path: Endpoint(service, authenticator, by_path[path]) for path in by_path}
+    return {
+        path: Endpoint(service, authenticator, by_path[path], limits, faults) for path in by_path
+    }
 
 
 def _pages(service: Service) -> list[BaseRoute]:
@@ -58,5 +67,5 @@ def _pages(service: Service) -> list[BaseRoute]:
         page("/healthz", health),
         page("/readyz", readiness),
         page("/metrics", metrics),
-        *docs.routes(system.operations(service)),
+        *docs.routes(system.operations(service), openapi.server(service.settings)),
     ]
