@@ -23,17 +23,18 @@ class Limits:
     def __init__(self, limit: str, seconds: Callable[[], float] = time.time) -> None:
         self._limit = limits.parse(limit)
         self._seconds = seconds
-        self._windows = FixedWindowRateLimiter(Counts(seconds))
+        self._counts = Counts(seconds)
+        self._windows = FixedWindowRateLimiter(self._counts)
 
     def count(self, shown: Presented, state: dict[str, Any]) -> None:
         """Count one request; whatever is answered to it says how many may follow."""
-        who = shown.digest.hex()
-        fits = self._windows.hit(self._limit, who)
-        window = self._windows.get_window_stats(self._limit, who)
-        seconds = str(max(1, math.ceil(window.reset_time - self._seconds())))
+        fits = self._windows.hit(self._limit, shown.digest.hex())
+        # Right after the hit these are of this credential; to ask for them costs as much again.
+        left = max(0, self._limit.amount - self._counts.latest)
+        seconds = str(max(1, math.ceil(self._counts.ends - self._seconds())))
         state["headers"] = {
             _LIMIT: str(self._limit.amount),
-            _REMAINING: str(window.remaining),
+            _REMAINING: str(left),
             _RESET: seconds,
         }
         if not fits:
@@ -52,7 +53,8 @@ class Counts(Storage):
         super().__init__()
         self._seconds = seconds
         self._counts: dict[str, int] = {}
-        self._ends = 0.0
+        self.ends = 0.0
+        self.latest = 0
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -62,11 +64,11 @@ class Counts(Storage):
     def incr(self, key: str, expiry: float, amount: int = 1) -> int:
         """Count; the first one after the end of a window begins the next."""
         now = self._seconds()
-        if now >= self._ends:
+        if now >= self.ends:
             self._counts.clear()
-            self._ends = (now // expiry + 1) * expiry
-        count = self._counts[key] = self._counts.get(key, 0) + amount
-        return count
+            self.ends = (now // expiry + 1) * expiry
+        self.latest = self._counts[key] = self._counts.get(key, 0) + amount
+        return self.latest
 
     def get(self, key: str) -> int:
         """Return a count."""
@@ -74,7 +76,7 @@ class Counts(Storage):
 
     def get_expiry(self, key: str) -> float:  # noqa: ARG002 - all windows end together
         """Return when the window ends."""
-        return self._ends
+        return self.ends
 
     def check(self) -> bool:
         """Tell that the memory is there."""
