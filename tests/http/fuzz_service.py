@@ -29,6 +29,7 @@ _ID: Final = re.compile(f"[a-z_]+/{UUID_PATTERN}")
 _OF_EACH: Final = 5
 # Nearly as much as one payment can be, so that what is drawn can be paid more often than not.
 _MUCH: Final = "9" * 17
+FAULTS: Final = {"faults.arm", "faults.list", "faults.clear"}
 _BY_ADDRESS: Final = {(one.method, one.path): one for one in OPERATIONS}
 
 
@@ -44,11 +45,17 @@ class Sandbox:
     _told: set[str] = field(default_factory=set)
     _app: "ASGIApp | None" = None
     _tenant: Tenant | None = None
+    # Whose requests may fail at its own wish, so that those of the others do not.
+    _victim: Tenant | None = None
 
     @property
     def tenant(self) -> Tenant:
         assert self._tenant is not None, "it has not started"
         return self._tenant
+
+    def _of(self, operation: Operation) -> Tenant:
+        """Return the tenant for which an operation is tried."""
+        return self._victim if operation.id in FAULTS and self._victim else self.tenant
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] == "lifespan":
@@ -77,6 +84,7 @@ class Sandbox:
         client = httpx2.AsyncClient(transport=transport, base_url="http://farthing.test")
         async with client:
             self._tenant = await make_tenant(service, client)
+            self._victim = await make_tenant(service, client)
             await self._fill_purse(service, self._tenant)
             shots = Range(app, service, self._tenant)
             for operation in OPERATIONS:
@@ -113,13 +121,14 @@ class Sandbox:
         operation = operation_of(case)
         if operation.who and "X-Tenant" in case.headers:
             return self.tenant.operator
-        return credential(operation, self.tenant)
+        return credential(operation, self._of(operation))
 
     def furnish(self, case: "schemathesis.Case[Any]") -> "schemathesis.Case[Any]":
         """Put what is there where a case speaks of what is not, unless that is its very subject."""
         subjects = _subjects(case)
         # What one key does with two requests is the subject of another test.
-        fitting = {"X-Tenant": self.tenant.customer, "Idempotency-Key": str(new_id())}
+        named = self._of(operation_of(case)).customer
+        fitting = {"X-Tenant": named, "Idempotency-Key": str(new_id())}
         headers = case.headers.copy()
         headers.update({name: fitting[name] for name in (fitting.keys() & set(headers)) - subjects})
         # Set as a whole, each part is judged anew by Schemathesis.

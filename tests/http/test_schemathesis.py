@@ -64,15 +64,15 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     """Leave out refusals for what no schema can say.
 
     That is the same key with another request, a destination outside of the country that the
-    account already has, an end that is before its beginning, and options of a move that depend on
-    the state in which a transaction is.
+    account already has, an end that is before its beginning, a length of what has none, and
+    options of a move that depend on the state in which a transaction is.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
     said = response.json()
     faults = said.get("errors", ())
     codes = {fault["code"] for fault in faults}
-    unsayable = ({"country_mismatch"}, {"wrong_order"})
+    unsayable = ({"country_mismatch"}, {"wrong_order"}, {"not_applicable"})
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)
     return said["code"] != "idempotency_key_reused" and codes not in unsayable and not is_option
 

@@ -120,6 +120,11 @@ async def test_a_delay_keeps_a_request_waiting_and_goes_with_a_refusal(tenant: T
     assert await armed(tenant) == {}
 
 
+async def test_a_delay_of_which_nobody_says_how_long_takes_a_second(tenant: Tenant) -> None:
+    assert (await arm(tenant, "delay"))["milliseconds"] == 1000
+    assert "milliseconds" not in await arm(tenant, "cut")
+
+
 async def test_of_two_refusals_each_has_its_own_requests(tenant: Tenant) -> None:
     await arm(tenant, "unavailable")
     await arm(tenant, "rateLimited")
@@ -200,8 +205,9 @@ async def test_the_count_is_exact_over_processes_and_from_the_answer_on(
 @pytest.mark.parametrize(
     ("body", "fault"),
     [
-        ({"kind": "delay"}, ("/milliseconds", "required")),
-        ({"kind": "cut", "milliseconds": 5}, ("/milliseconds", "not_allowed")),
+        ({"kind": "cut", "milliseconds": 5}, ("/milliseconds", "not_applicable")),
+        ({"kind": "delay", "milliseconds": 60_001}, ("/milliseconds", "out_of_range")),
+        ({"kind": "cut", "count": 0}, ("/count", "out_of_range")),
         ({"kind": "earthquake"}, ("/kind", "invalid_value")),
     ],
 )

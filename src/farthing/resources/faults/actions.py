@@ -15,6 +15,7 @@ from farthing.resources.faults.model import (
     DELAYS,
     EVERY_ID,
     REFUSALS,
+    USUAL_DELAY,
     Fault,
     FaultsView,
     Taken,
@@ -27,7 +28,7 @@ from farthing.resources.faults.store import FAULTS, find_armed
 def arm(call: Call[Any]) -> Command:
     """Arm a fault; one of the same kind that is armed already begins anew."""
     body = call.body
-    _check_milliseconds(body.kind, body.milliseconds)
+    milliseconds = _milliseconds(body.kind, body.milliseconds)
     fault_id = id_of(body.kind)
 
     def decide(draft: Draft) -> Struct:
@@ -38,7 +39,7 @@ def arm(call: Call[Any]) -> Command:
             version=1 if old is None else old.version,
             kind=body.kind,
             remaining=body.count,
-            milliseconds=body.milliseconds,
+            milliseconds=milliseconds,
             created_at=draft.now,
         )
         if old is None:
@@ -98,10 +99,10 @@ def _count(draft: Draft, kind: str) -> Fault | None:
     return fault
 
 
-def _check_milliseconds(kind: str, milliseconds: int | None) -> None:
-    if kind in DELAYS and milliseconds is None:
-        detail = "Say how long the delay is."
-        raise ValidationFailed([Mistake("/milliseconds", "required", detail)])
-    if kind not in DELAYS and milliseconds is not None:
-        detail = "Only a delay takes milliseconds; leave it out."
-        raise ValidationFailed([Mistake("/milliseconds", "not_allowed", detail)])
+def _milliseconds(kind: str, given: int | None) -> int | None:
+    if kind in DELAYS:
+        return given or USUAL_DELAY
+    if given is not None:
+        detail = "Only a delay takes milliseconds. Leave it out."
+        raise ValidationFailed([Mistake("/milliseconds", "not_applicable", detail)])
+    return None

@@ -30,7 +30,15 @@ class ArmFault(Request, frozen=True, kw_only=True):
         int, Meta(ge=1, le=MOST, description="How many requests, writes or deliveries it is for.")
     ] = 1
     milliseconds: (
-        Annotated[int, Meta(ge=1, le=LONGEST, description="How long; for the delays only.")] | None
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=LONGEST,
+                description="How long, for the two delays only; 1000 if it is left out.",
+            ),
+        ]
+        | None
     ) = None
 
 

@@ -27,6 +27,7 @@ REFUSALS: Final[tuple[Refusal, ...]] = get_args(Refusal)
 # The others are for the worker, who delivers.
 OF_REQUESTS: Final = frozenset({*REFUSALS, "delay", "cut"})
 DELAYS: Final = frozenset({"delay", "delayDelivery"})
+USUAL_DELAY: Final = 1000
 
 _NAMESPACE: Final = UUID("0190a1b2-c3d4-7e5f-8a9b-fa0175fa0175")
 
