@@ -151,6 +151,10 @@ class Sandbox:
 
     def _in_body(self, body: dict[str, Any]) -> dict[str, Any]:
         changed = dict(body)
+        for name, number in body.items():
+            if isinstance(number, float) and number.is_integer():
+                # A schema takes it for a whole number, and we want it written as one.
+                changed[name] = int(number)
         for name, text in body.items():
             if isinstance(text, str) and _ID.fullmatch(text):
                 noun = text.partition("/")[0]
