@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,9 +18,11 @@ from farthing.http.auth import Authenticator
 from farthing.http.edge import Edge, nowhere
 from farthing.http.endpoint import Endpoint
 from farthing.http.faults import Faults
-from farthing.http.limits import Limits
 from farthing.http.pages import page
 from farthing.http.service import Service
+
+if TYPE_CHECKING:
+    from farthing.http.limits import Limits
 
 
 def build(service: Service) -> ASGIApp:
@@ -40,8 +43,7 @@ def build(service: Service) -> ASGIApp:
 
 def _endpoints(service: Service, operations: tuple[Operation, ...]) -> dict[str, Endpoint]:
     authenticator = Authenticator(service)
-    limit = service.settings.effective_rate_limit
-    limits = None if limit is None else Limits(limit)
+    limits = _limits(service.settings.effective_rate_limit)
     faults = Faults(service) if service.settings.environment == "sandbox" else None
     by_path: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
     for operation in operations:
@@ -49,6 +51,14 @@ def _endpoints(service: Service, operations: tuple[Operation, ...]) -> dict[str,
     return {
         path: Endpoint(service, authenticator, by_path[path], limits, faults) for path in by_path
     }
+
+
+def _limits(limit: str | None) -> "Limits | None":
+    if limit is None:
+        return None
+    from farthing.http.limits import Limits  # noqa: PLC0415 - the sandbox starts faster without
+
+    return Limits(limit)
 
 
 def _pages(service: Service) -> list[BaseRoute]:

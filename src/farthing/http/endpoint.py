@@ -5,7 +5,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -20,10 +20,12 @@ from farthing.db.commands import Answer, Context, IdempotencyKey
 from farthing.http import formats, requests
 from farthing.http.auth import Authenticator, authorise, place, read_credential
 from farthing.http.faults import Faults, cut
-from farthing.http.limits import Limits
 from farthing.http.requests import Headers
 from farthing.http.service import Service
 from farthing.resources.access.model import Presented
+
+if TYPE_CHECKING:
+    from farthing.http.limits import Limits
 
 _NOBODY: Final = Principal(HOUSE, Grant.PLATFORM)
 
@@ -35,7 +37,7 @@ class Endpoint:
     service: Service
     authenticator: Authenticator
     operations: Mapping[str, Operation]
-    limits: Limits | None = None
+    limits: "Limits | None" = None
     faults: Faults | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
