@@ -21,11 +21,12 @@ _MODES: Final[dict[str, Callable[[Plan], bool]]] = {
     "connections": modes.sweep,
     "large": modes.compare_sizes,
     "memory": modes.watch_memory,
+    "flood": modes.withstand,
     "quick": modes.compare,
 }
 
 
-def main(
+def main(  # noqa: PLR0913 - each is an option of the command line
     seconds: Annotated[int, typer.Option(min=1, help="How long each measurement lasts.")] = 8,
     rounds: Annotated[int, typer.Option(min=1, help="How often each scenario is measured.")] = 2,
     only: Annotated[str, typer.Option(help="Only scenarios with this text in their name.")] = "",
@@ -42,6 +43,9 @@ def main(
         bool,
         typer.Option("--connections", help="Transfers and TPC-B with 1 to 256 connections."),
     ] = False,
+    flood: Annotated[
+        bool, typer.Option("--flood", help="What a flood of one tenant costs another.")
+    ] = False,
     profile: Annotated[
         str, typer.Option(help="Tell where the time of the scenario with this text goes.")
     ] = "",
@@ -52,6 +56,7 @@ def main(
         "connections": connections,
         "large": large,
         "memory": memory,
+        "flood": flood,
         "quick": quick,
     }
     name = next((mode for mode, wanted in asked.items() if wanted), "latest")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench import plot, profiling, report
+from bench import flood, plot, profiling, report
 from bench.growth import GROWTHS, Growth
 from bench.interrupts import signals_interrupt, undisturbed_end
 from bench.load import BenchError, Load
@@ -27,6 +27,7 @@ CONSOLE: Final = Console(highlight=False)
 _RESULTS: Final = Path(__file__).parent / "results"
 # Warming up, and verifying the books at the end.
 _STEPS_AROUND: Final = 2
+_WARM_UP_SECONDS: Final = 2
 _MANY_REQUESTS: Final = 1_000_000
 _MIXED: Final = (ACCOUNT_CREATION, CARD_CREATION, TRANSFERS, READS, READS, READS, READS)
 _CONNECTIONS: Final = (1, 4, 16, 64, 128, 256)
@@ -128,6 +129,20 @@ def watch_memory(plan: Plan) -> bool:
         stage.run("farthing", "verify")
         _tell(stage, runs)
     return not any_errors(runs)
+
+
+def withstand(plan: Plan) -> bool:
+    """Tell what a flood of one tenant costs another."""
+    with _on_stage() as stage:
+        calm = flood.settle(stage)
+        flood.measure(stage, Load(_WARM_UP_SECONDS), calm)
+        rounds = [flood.measure(stage, plan.load, calm) for _ in range(plan.rounds)]
+        stage.run("farthing", "verify")
+        _tell(stage, flood.measurements(rounds))
+    text = flood.for_people(plan.load, rounds)
+    CONSOLE.print(text, markup=False, soft_wrap=True)
+    _write(plan.name, text)
+    return not any_errors(flood.measurements(rounds))
 
 
 def profile(plan: Plan) -> bool:

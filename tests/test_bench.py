@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import ledger, pgbench, plot, profiling, report, sampled, wrk
+from bench import flood, ledger, pgbench, plot, profiling, report, sampled, wrk
 from bench.growth import GROWTHS, Growth
 from bench.load import BenchError, Load
 from bench.measurement import (
@@ -231,3 +231,14 @@ def test_samples_name_functions_from_their_package_on(tmp_path: Path) -> None:
     sampler = sampled.Sampler(tmp_path / "samples")
     sampler.end()
     assert profiling.read(tmp_path / "samples") == []
+
+
+def test_the_report_of_a_flood_says_what_the_calm_tenant_keeps() -> None:
+    rounds = [
+        flood.Round(run(200, p99=9), run(150, p99=30), run(1000)),
+        flood.Round(run(200, p99=8), run(50, p99=40), run(1000)),
+    ]
+    text = flood.for_people(Load(8), rounds)
+    assert "keeps 50% of its rate" in text
+    assert "| The calm tenant opens accounts, beside the flood | 4 | 100 | 1.0 | 40.0 |" in text
+    assert len(flood.measurements(rounds)) == 6

@@ -26,6 +26,7 @@ from farthing.resources.clocks import api as clocks
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
 from farthing.resources.events import api as events
+from farthing.resources.faults import api as faults
 from farthing.resources.orders import api as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
@@ -58,6 +59,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (clocks, None, ()),
     (sandbox, None, ()),
     (tenants, None, ()),
+    (faults, None, ()),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

@@ -1,5 +1,6 @@
 """Every setting once: its name, its default and one sentence."""
 
+import itertools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,13 @@ from msgspec import Meta, Struct
 
 PREFIX: Final = "FARTHING_"
 MASTER_KEY_BYTES: Final = 32
+# The first bytes of every key that `farthing up` makes, so that live knows it wherever it turns up.
+SANDBOX_KEY_MARK: Final = b"SANDBOX:"
+
+_LIVE_RATE_LIMIT: Final = "1000/second"
+_OFF: Final = "off"
+# Of 32 random bytes, fewer different ones come once in 10^15 keys.
+_LEAST_DIFFERENT: Final = 16
 
 
 class SettingsError(Exception):
@@ -70,9 +78,20 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 1
     queue_size: Annotated[
         int,
-        _setting("How many commands may wait in one process before it answers 503."),
+        _setting(
+            "How many commands may wait in one process; a tenant that holds as many places as are "
+            "still free is answered 503."
+        ),
         Meta(ge=1, le=1_000_000),
     ] = 2048
+    rate_limit: Annotated[
+        str,
+        _setting(
+            "How many requests each process takes from one credential, such as `1000/second`, "
+            "`5000/minute` or `off`; by default `off` in the sandbox and `1000/second` in live."
+        ),
+        Meta(pattern=r"^(off|[1-9][0-9]{0,8}/(second|minute|hour))?$"),
+    ] = ""
     token_minutes: Annotated[
         int, _setting("How long an access token lives."), Meta(ge=1, le=24 * 60)
     ] = 60
@@ -85,7 +104,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         _setting(
             "The address under which callers reach the service, for links such as that of a "
-            "challenge page; by default the address on which it listens."
+            "challenge page; by default the address on which it listens. Live takes https only."
+        ),
+    ] = ""
+    other_url: Annotated[
+        str,
+        _setting(
+            "The address of the other environment, for callers who come here with a credential of "
+            "that one."
         ),
     ] = ""
     rail: Annotated[
@@ -156,6 +182,34 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url.rstrip("/") or f"http://{host}:{self.port}"
 
+    @property
+    def effective_rate_limit(self) -> str | None:
+        """The rate limit of this environment, if there is one."""
+        by_default = _LIVE_RATE_LIMIT if self.environment == "live" else _OFF
+        limit = self.rate_limit or by_default
+        return None if limit == _OFF else limit
+
+    def require_fit_for_live(self) -> None:
+        """Refuse to move real money with what is made for trying out; the sandbox takes all."""
+        if self.environment != "live":
+            return
+        if self.rail == "sandbox":
+            raise SettingsError(
+                "FARTHING_RAIL is `sandbox`, and live moves real money. Name your rail as "
+                "`package.module:function`."
+            )
+        if not self.base_url.startswith("https://"):
+            raise SettingsError(
+                "FARTHING_PUBLIC_URL must be an https address in live, because cardholders are "
+                "sent there."
+            )
+        if getattr(self, "webhook_private", False):
+            raise SettingsError(
+                "FARTHING_WEBHOOK_PRIVATE lets webhooks reach private addresses and http, which "
+                "live does not. Take it away."
+            )
+        _require_live_key(self.require_master_key())
+
     def require_database_url(self) -> str:
         """Return the database's address; without one nothing can start."""
         if not self.database_url:
@@ -189,3 +243,18 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if len(key) != MASTER_KEY_BYTES:
             raise SettingsError(f"The master key in {source} is not 64 hexadecimal digits.")
         return key
+
+
+def _require_live_key(key: bytes) -> None:
+    """Refuse a key of a sandbox, and one that nobody drew at random."""
+    if key.startswith(SANDBOX_KEY_MARK):
+        raise SettingsError(
+            "The master key was made by `farthing up` for a sandbox. Make one for live with "
+            "`openssl rand -hex 32`; keep it as safe as the money."
+        )
+    steps = {(after - before) % 256 for before, after in itertools.pairwise(key)}
+    if min(len(set(key)), len(steps)) < _LEAST_DIFFERENT:
+        raise SettingsError(
+            "The master key is not random: its bytes repeat or count. Make one for live with "
+            "`openssl rand -hex 32`; keep it as safe as the money."
+        )

@@ -296,7 +296,7 @@ async def test_a_caller_who_goes_away_does_not_stop_the_command(
 async def test_a_full_queue_pushes_back_instead_of_growing(
     pool: Pool, tenant_id: UUID, database: "Database"
 ) -> None:
-    small = Committer(pool, lanes=1, queue_size=3)
+    small = Committer(pool, lanes=1, queue_size=6)
     blocker = await blocked_writer(database)
     commands = [adding(new_id()) for _ in range(8)]
     pending = asyncio.create_task(together(small, tenant_id, *commands))

@@ -29,6 +29,7 @@ _ID: Final = re.compile(f"[a-z_]+/{UUID_PATTERN}")
 _OF_EACH: Final = 5
 # Nearly as much as one payment can be, so that what is drawn can be paid more often than not.
 _MUCH: Final = "9" * 17
+FAULTS: Final = {"faults.arm", "faults.list", "faults.clear"}
 _BY_ADDRESS: Final = {(one.method, one.path): one for one in OPERATIONS}
 
 
@@ -46,15 +47,20 @@ class Sandbox:
     _tenant: Tenant | None = None
     # Its clock is moved, which ends every token of its own.
     _traveller: Tenant | None = None
+    # Whose requests may fail at its own wish, so that those of the others do not.
+    _victim: Tenant | None = None
 
     @property
     def tenant(self) -> Tenant:
         assert self._tenant is not None, "it has not started"
         return self._tenant
 
-    def _tenant_of(self, case: "schemathesis.Case[Any]") -> Tenant:
+    def _of(self, operation: Operation) -> Tenant:
+        """Return the tenant for which an operation is tried."""
         assert self._traveller is not None, "it has not started"
-        return self._traveller if operation_of(case).id == "clock.advance" else self.tenant
+        if operation.id == "clock.advance":
+            return self._traveller
+        return self._victim if operation.id in FAULTS and self._victim else self.tenant
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] == "lifespan":
@@ -85,6 +91,7 @@ class Sandbox:
             self._tenant = await make_tenant(service, client)
             traveller = await make_tenant(service, client)
             self._traveller = replace(traveller, token=traveller.key)
+            self._victim = await make_tenant(service, client)
             await self._fill_purse(service, self._tenant)
             shots = Range(app, service, self._tenant)
             for operation in OPERATIONS:
@@ -121,13 +128,14 @@ class Sandbox:
         operation = operation_of(case)
         if operation.who and "X-Tenant" in case.headers:
             return self.tenant.operator
-        return credential(operation, self._tenant_of(case))
+        return credential(operation, self._of(operation))
 
     def furnish(self, case: "schemathesis.Case[Any]") -> "schemathesis.Case[Any]":
         """Put what is there where a case speaks of what is not, unless that is its very subject."""
         subjects = _subjects(case)
         # What one key does with two requests is the subject of another test.
-        fitting = {"X-Tenant": self._tenant_of(case).customer, "Idempotency-Key": str(new_id())}
+        named = self._of(operation_of(case)).customer
+        fitting = {"X-Tenant": named, "Idempotency-Key": str(new_id())}
         headers = case.headers.copy()
         headers.update({name: fitting[name] for name in (fitting.keys() & set(headers)) - subjects})
         # Set as a whole, each part is judged anew by Schemathesis.
@@ -150,6 +158,10 @@ class Sandbox:
 
     def _in_body(self, body: dict[str, Any]) -> dict[str, Any]:
         changed = dict(body)
+        for name, number in body.items():
+            if isinstance(number, float) and number.is_integer():
+                # A schema takes it for a whole number, and we want it written as one.
+                changed[name] = int(number)
         for name, text in body.items():
             if isinstance(text, str) and _ID.fullmatch(text):
                 noun = text.partition("/")[0]

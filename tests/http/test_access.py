@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import dataclasses
 import re
 import time
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import httpx2
+import msgspec
 import pytest
 from tests.controls import scene
 from tests.http.bad_wire import creation_of, first_event
@@ -17,6 +19,7 @@ from tests.payments import charge, create, furnish, in_path, spends
 from farthing.catalog import OBJECTS, OPERATIONS
 from farthing.core.actors import Grant
 from farthing.core.operation import Operation
+from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.resources.access import model
 
@@ -118,7 +121,7 @@ async def wrong_credentials(tenant: "Tenant", database: "Database") -> dict[str,
         "long": tenant.key + "AAAA",
         "altered secret": altered(tenant.key, -1),
         "altered tenant": altered(tenant.key, len("farthing_key_sandbox_")),
-        "of the other environment": tenant.key.replace("_sandbox_", "_live_"),
+        "of no environment": tenant.key.replace("_sandbox_", "_desert_"),
         "a token dressed up as the operator's key": other_kind.text,
         "a key dressed up as a token": model.Presented(
             "accessToken", "sandbox", key.tenant_id, key.secret
@@ -142,6 +145,31 @@ async def test_no_wrong_credential_opens_any_operation(
             bodies.add(re.sub(r'"requestId":"[^"]*"', "", answer.text))
     assert len(bodies) == 1, "there is one answer for all of them"
     assert await without_effect(database) == before
+
+
+async def test_a_credential_of_the_other_environment_is_told_where_it_belongs(
+    tenant: "Tenant",
+) -> None:
+    for credential in (tenant.key, tenant.token, tenant.operator):
+        other = credential.replace("_sandbox_", "_live_")
+        answer = await tenant.call("GET", "/v1/customers", token=other)
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+        detail = "This credential is of live, and this is the sandbox."
+        assert answer.json()["detail"] == f"{detail} Use it at the base address of live."
+        assert other not in answer.text
+
+
+async def test_live_tells_a_key_of_the_sandbox_the_address_of_the_sandbox(
+    tenant: "Tenant", service: Service
+) -> None:
+    url = "https://sandbox.farthing.test"
+    settings = msgspec.structs.replace(service.settings, environment="live", other_url=url)
+    transport = httpx2.ASGITransport(app=build(dataclasses.replace(service, settings=settings)))
+    async with httpx2.AsyncClient(transport=transport, base_url="https://live.test") as live:
+        answer = await live.get("/v1/customers", headers={"X-Token": tenant.key})
+    assert answer.status_code == 401
+    detail = "This credential is of the sandbox, and this is live."
+    assert answer.json()["detail"] == f"{detail} Use it at {url}."
 
 
 @pytest.mark.parametrize("operation", CLOSED, ids=named)

@@ -65,15 +65,15 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
 
     That is the same key with another request, a destination outside of the country that the
     account already has, an end that is before its beginning, a place in the log that there is not,
-    types of events that there are not, options of a move that depend on the state in which a
-    transaction is, and two times at once or one too far away for a clock.
+    types of events that there are not, a length of what has none, options of a move that depend on
+    the state in which a transaction is, and two times at once or one too far away for a clock.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
     said = response.json()
     faults = said.get("errors", ())
     codes = {fault["code"] for fault in faults}
-    unsayable = {"country_mismatch", "wrong_order"}
+    unsayable = {"country_mismatch", "wrong_order", "not_applicable"}
     unsayable |= {"unknown_cursor", "unknown_type", "unknown_noun"}
     is_unsayable = bool(codes) and codes <= unsayable
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)

@@ -1,9 +1,11 @@
 """The sandbox's cards and sort codes in payments: each does what its table says."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
-from tests.resources.money import World
+from tests.resources.houses import House
+from tests.resources.money import World, open_world
 
 from farthing.rails.base import Rail
 from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES

@@ -8,6 +8,7 @@ from typing import Self
 import msgspec
 from msgspec import Struct
 
+from farthing.config import MASTER_KEY_BYTES, SANDBOX_KEY_MARK
 from farthing.db.embedded.folder import Lock, write_private
 
 
@@ -65,7 +66,8 @@ class Home:
     def master_key(self) -> bytes:
         """Return the master key; it is made once, before there is any data that needs it."""
         if not self.master_key_file.exists() and not (self.postgres / "data").exists():
-            write_private(self.master_key_file, secrets.token_hex(32))
+            drawn = secrets.token_bytes(MASTER_KEY_BYTES - len(SANDBOX_KEY_MARK))
+            write_private(self.master_key_file, (SANDBOX_KEY_MARK + drawn).hex())
         text = self._read(self.master_key_file)
         if text is None or re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()) is None:
             raise self._damage(self.master_key_file)

@@ -13,6 +13,7 @@ from farthing.cli.processes import run_beside_each_other
 from farthing.config import Settings, SettingsError
 from farthing.core.logs import configure_logs
 from farthing.http.app import build
+from farthing.http.faults import CuttableProtocol
 from farthing.http.service import Service
 from farthing.worker.loop import work
 
@@ -23,8 +24,7 @@ _BACKLOG: Final = 2048
 
 def serve() -> None:
     """Serve the API."""
-    settings = Settings.load()
-    configure_logs(settings)
+    settings = _load()
     with _listen(settings) as listener:
         if settings.processes == 1:
             _run(lambda: _serve(settings, listener))
@@ -36,9 +36,15 @@ def serve() -> None:
 
 def run_worker() -> None:
     """Do what falls due."""
-    settings = Settings.load()
-    configure_logs(settings)
+    settings = _load()
     _run(lambda: work(settings))
+
+
+def _load() -> Settings:
+    settings = Settings.load()
+    settings.require_fit_for_live()
+    configure_logs(settings)
+    return settings
 
 
 def _run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -84,6 +90,8 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     service = await Service.start(settings)
     config = uvicorn.Config(
         build(service),
+        # Only the sandbox hangs up on its callers, at their own wish.
+        http=CuttableProtocol if settings.environment == "sandbox" else "auto",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from farthing.cli.home import Home, HomeError, Sandbox
 from farthing.cli.services import Child, Watch, last_lines
-from farthing.config import Settings
+from farthing.config import Settings, SettingsError
 from farthing.db.embedded import EmbeddedServer, EmbeddedServerError
 
 Prepare = Callable[[str, bytes, Sandbox | None], Sandbox]
@@ -36,6 +36,11 @@ _CONSOLE: Final = Console()
 
 def up(home: Path, port: int, command: Sequence[str] = COMMAND) -> None:
     """Run a sandbox in a home until a signal stops it; port 0 chooses a free one."""
+    if Settings.load().environment == "live":
+        raise SettingsError(
+            "FARTHING_ENVIRONMENT is `live`, and `farthing up` starts a sandbox. Take it away, or "
+            "run `farthing serve` and `farthing worker`."
+        )
     with _signals_interrupt(), suppress(KeyboardInterrupt), Home(home) as held:
         from farthing.cli.bootstrap import prepare  # noqa: PLC0415 - slow, and now interruptible.
 

@@ -79,13 +79,14 @@ class MalformedId(Problem, code="malformed_id", status=400):
 
 
 class Unauthenticated(Problem, code="unauthenticated", status=401):
-    """The `X-Token` header is missing, or its credential is unknown, expired or revoked."""
+    """`X-Token` is missing, unknown, expired, revoked, or of the other environment."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "No valid credential. Send an access token, or the key that this operation takes, "
-            "in the X-Token header."
-        )
+    def __init__(
+        self,
+        detail: str = "No valid credential. Send an access token, or the key that this operation "
+        "takes, in the X-Token header.",
+    ) -> None:
+        super().__init__(detail)
 
 
 class Forbidden(Problem, code="forbidden", status=403):

@@ -7,7 +7,7 @@ forms the next batch, so the load itself decides how large batches are.
 
 import asyncio
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -84,6 +84,8 @@ class Committer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: dict[AppendTable[Any], Listener] = {}
         self.waiting = 0
+        # Of those that wait, how many are whose.
+        self._held: Counter[UUID] = Counter()
 
     def listen(self, table: AppendTable[Any], listener: Listener) -> None:
         """Tell somebody of every row of a table that this process has written, once it is durable.
@@ -101,16 +103,20 @@ class Committer:
         of any transaction. It may run for a repeat too, unless this process gave the first answer,
         or unless it is to run once.
         """
-        if self.waiting >= self._queue_size:
-            raise Unavailable("Too many requests are waiting. Repeat in a moment.")
+        tenant_id = context.principal.tenant_id
+        self._refuse_more_than_fair(tenant_id)
         claim = _claim(context)
         if claim is not None:
             self._begin(claim)
         self.waiting += 1
+        self._held[tenant_id] += 1
         try:
             outcome = await self._outcome(context, command, once=once)
         finally:
             self.waiting -= 1
+            self._held[tenant_id] -= 1
+            if not self._held[tenant_id]:
+                del self._held[tenant_id]
             if claim is not None:
                 self._end(claim)
         if isinstance(outcome, Problem):
@@ -149,6 +155,16 @@ class Committer:
         """Wait until everything that was taken has been answered."""
         while self._tasks:
             await asyncio.gather(*self._tasks)
+
+    def _refuse_more_than_fair(self, tenant_id: UUID) -> None:
+        """Let a tenant hold no more places than are still free, and always one.
+
+        So one that floods gets half of the queue, two get a third each, and whoever is calm is
+        never turned away.
+        """
+        held = self._held[tenant_id]
+        if held and held >= self._queue_size - self.waiting:
+            raise Unavailable("Too many of your requests are waiting. Repeat in a moment.")
 
     def _begin(self, claim: _Claim) -> None:
         if claim in self._running_keys:

@@ -525,6 +525,25 @@ CREATE TABLE sandbox_moods (
 
 GRANT SELECT, INSERT, UPDATE ON sandbox_moods TO farthing_app;
 
+-- Faults that the sandbox plays at a client's wish, for the next so many requests or deliveries.
+
+CREATE TABLE sandbox_faults (
+    tenant_id uuid NOT NULL REFERENCES tenants,
+    id uuid NOT NULL,
+    version bigint NOT NULL CHECK (version > 0),
+    kind text NOT NULL CHECK (kind IN
+        ('rateLimited', 'unavailable', 'delay', 'cut',
+         'duplicateDelivery', 'delayDelivery', 'reorderDelivery', 'dropDelivery')),
+    remaining bigint NOT NULL CHECK (remaining > 0),
+    milliseconds bigint CHECK (milliseconds > 0),
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, id),
+    UNIQUE (tenant_id, kind),
+    CHECK ((kind IN ('delay', 'delayDelivery')) = (milliseconds IS NOT NULL))
+);
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON sandbox_faults TO farthing_app;
+
 -- Tenants of a sandbox as they were.
 CREATE TABLE snapshots (
     tenant_id uuid NOT NULL REFERENCES tenants,

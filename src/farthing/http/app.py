@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,13 +12,17 @@ from starlette.types import ASGIApp
 
 from farthing.catalog import LIVE_OPERATIONS, OPERATIONS
 from farthing.core.operation import Operation
-from farthing.http import challenge, docs, system
+from farthing.http import challenge, docs, openapi, system
 from farthing.http.addresses import Addresses
 from farthing.http.auth import Authenticator
 from farthing.http.edge import Edge, nowhere
 from farthing.http.endpoint import Endpoint
+from farthing.http.faults import Faults
 from farthing.http.pages import page
 from farthing.http.service import Service
+
+if TYPE_CHECKING:
+    from farthing.http.limits import Limits
 
 
 def build(service: Service) -> ASGIApp:
@@ -37,10 +42,22 @@ def build(service: Service) -> ASGIApp:
 
 def _endpoints(service: Service, operations: tuple[Operation, ...]) -> dict[str, Endpoint]:
     authenticator = Authenticator(service)
+    limits = _limits(service.settings.effective_rate_limit)
+    faults = Faults(service) if service.settings.environment == "sandbox" else None
     by_path: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
     for operation in operations:
         by_path[operation.path][operation.method] = operation
-    return {path: Endpoint(service, authenticator, by_path[path]) for path in by_path}
+    return {
+        path: Endpoint(service, authenticator, by_path[path], limits, faults) for path in by_path
+    }
+
+
+def _limits(limit: str | None) -> "Limits | None":
+    if limit is None:
+        return None
+    from farthing.http.limits import Limits  # noqa: PLC0415 - the sandbox starts faster without
+
+    return Limits(limit)
 
 
 def _pages(service: Service) -> list[BaseRoute]:
@@ -59,5 +76,5 @@ def _pages(service: Service) -> list[BaseRoute]:
         page("/healthz", health),
         page("/readyz", readiness),
         page("/metrics", metrics),
-        *docs.routes(system.operations(service)),
+        *docs.routes(system.operations(service), openapi.server(service.settings)),
     ]

@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from farthing.catalog import OBJECTS
+from farthing.config import Settings
 from farthing.core import ids
 from farthing.core.actors import Grant, Principal
 from farthing.core.errors import (
@@ -27,6 +28,7 @@ from farthing.resources.access.model import Presented
 # A revoked token is refused after this at the latest; the promise is 5 seconds.
 CACHE_SECONDS: Final = 2.0
 _CACHE_SIZE: Final = 20_000
+_ENVIRONMENTS: Final = {"sandbox": "the sandbox", "live": "live"}
 
 _Claim = tuple[str, UUID, bytes]
 # The look-up, done or under way, until when it counts, and how far the tenant's clock was ahead.
@@ -41,9 +43,13 @@ class Authenticator:
         self._known: dict[_Claim, _Known] = {}
 
     async def principal(self, shown: Presented | None) -> Principal:
-        """Return who shows this credential; one answer for all that is wrong with it."""
-        if shown is None or shown.environment != self._service.settings.environment:
+        """Return who shows this credential; one answer for all that is wrong with it.
+
+        Only of which environment it is may be told, because its prefix says so to everybody.
+        """
+        if shown is None:
             raise Unauthenticated
+        _refuse_other_environment(shown, self._service.settings)
         claim = (shown.kind, shown.tenant_id, shown.digest)
         ahead = await self._service.clocks.ahead(shown.tenant_id)
         known = self._known.get(claim)
@@ -82,6 +88,18 @@ class Authenticator:
     def _forget_failure(self, claim: _Claim, done: "asyncio.Future[Principal | None]") -> None:
         if done.cancelled() or done.exception() is not None:
             self._known.pop(claim, None)
+
+
+def _refuse_other_environment(shown: Presented, settings: Settings) -> None:
+    if shown.environment == settings.environment:
+        return
+    if shown.environment not in _ENVIRONMENTS:
+        raise Unauthenticated
+    where = settings.other_url or f"the base address of {_ENVIRONMENTS[shown.environment]}"
+    raise Unauthenticated(
+        f"This credential is of {_ENVIRONMENTS[shown.environment]}, and this is "
+        f"{_ENVIRONMENTS[settings.environment]}. Use it at {where}."
+    )
 
 
 def read_credential(headers: Headers) -> Presented | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -20,9 +20,13 @@ from farthing.db.calls import Call
 from farthing.db.commands import Answer, Context, IdempotencyKey
 from farthing.http import formats, requests
 from farthing.http.auth import Authenticator, authorise, place, read_credential
+from farthing.http.faults import Faults, cut
 from farthing.http.requests import Headers
 from farthing.http.service import Service
 from farthing.resources.access.model import Presented
+
+if TYPE_CHECKING:
+    from farthing.http.limits import Limits
 
 _NOBODY: Final = Principal(HOUSE, Grant.PLATFORM)
 
@@ -34,6 +38,8 @@ class Endpoint:
     service: Service
     authenticator: Authenticator
     operations: Mapping[str, Operation]
+    limits: "Limits | None" = None
+    faults: Faults | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -41,11 +47,13 @@ class Endpoint:
         scope["state"]["operation"] = operation.id
         headers = requests.read_headers(scope)
         shown = read_credential(headers) if operation.who else None
-        principal = await self._principal(operation, shown)
+        principal = await self._principal(operation, shown, scope)
         text = scope["path_params"].get("id")
         object_id = None if text is None else requests.parse_id(operation, text)
         if operation.who:
             principal = await place(self.service.pool, principal, headers, operation, object_id)
+            if self.faults is not None:
+                await self.faults.before(principal, operation)
         now = await self.service.clocks.now(principal.tenant_id)
         query, annotations = requests.parse_query(operation.query, scope)
         media_type = formats.choose(operation, scope)
@@ -75,7 +83,10 @@ class Endpoint:
             return
         context = Context(principal, scope["state"]["request_id"], key)
         answer = await self._answer(operation, call, context, media_type)
-        await send_answer(send, answer, media_type=media_type)
+        if self.faults is not None and await self.faults.cuts(principal, operation, answer):
+            await cut(scope, receive)
+            return
+        await send_answer(send, answer, scope["state"].get("headers"), media_type)
 
     async def _take_body(
         self,
@@ -119,10 +130,14 @@ class Endpoint:
             raise problem
         return operation
 
-    async def _principal(self, operation: Operation, shown: Presented | None) -> Principal:
+    async def _principal(
+        self, operation: Operation, shown: Presented | None, scope: Scope
+    ) -> Principal:
         if not operation.who:
             return _NOBODY
         principal = await self.authenticator.principal(shown)
+        if self.limits is not None and shown is not None:
+            self.limits.count(shown, scope["state"])
         authorise(principal, operation)
         return principal
 

@@ -181,6 +181,7 @@ async def _worker(service: Service) -> Component:
 
 def _commit_path(service: Service) -> Component:
     waiting = service.committer.waiting
-    if waiting >= service.settings.queue_size:
-        return Component(status="degraded", detail="The queue is full.")
+    # One tenant alone can hold no more than half.
+    if waiting >= service.settings.queue_size // 2:
+        return Component(status="degraded", detail="The queue is full for whoever fills it.")
     return Component(status="ok", detail=f"{waiting} commands wait.")

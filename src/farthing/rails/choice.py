@@ -25,11 +25,7 @@ from farthing.rails.sandbox import SandboxRail
 def choose_rail(settings: Settings, pool: Pool, committer: Committer) -> Rail:
     """Return the rail that the settings name; live takes no sandbox."""
     if settings.rail == SandboxRail.name:
-        if settings.environment == "live":
-            raise SettingsError(
-                "FARTHING_RAIL is `sandbox`, and live moves real money. Name your rail as "
-                "`package.module:function`."
-            )
+        settings.require_fit_for_live()
         return SandboxRail(pool, committer)
     return CheckedRail(_load(settings), ModulusCheck.load(settings))
 

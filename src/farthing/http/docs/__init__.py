@@ -11,16 +11,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from farthing.core.operation import Operation
+from farthing.core.schemas import Schema
 from farthing.http import openapi
 from farthing.http.docs.page import render
 from farthing.http.openapi.sections import sections
 from farthing.http.pages import page
 
 
-def routes(service_operations: Sequence[Operation]) -> list[BaseRoute]:
+def routes(service_operations: Sequence[Operation], server: Schema) -> list[BaseRoute]:
     """Make both once; they do not change while the service runs."""
     listed = sections(service_operations)
-    document = openapi.describe(listed)
+    document = openapi.describe(listed, server)
     style = files(__name__).joinpath("style.css").read_text("utf-8")
     data = Response(msgspec.json.encode(document), media_type="application/json")
     text = Response(render(document, listed, style), media_type="text/html")

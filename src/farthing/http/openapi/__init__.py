@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from farthing.config import Settings
 from farthing.core import schemas
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
@@ -24,13 +25,22 @@ RECORDED: Final[dict[str, dict[str, Any]]] = json.loads(
 )
 
 
-def describe(sections: Sequence[Section]) -> dict[str, Any]:
-    """Make the document."""
+def server(settings: Settings) -> Schema:
+    """Say where this service is, and which of the two environments it is."""
+    return {
+        # What is not set is where the document itself was found.
+        "url": settings.public_url.rstrip("/") or "/",
+        "description": words.ENVIRONMENTS[settings.environment],
+    }
+
+
+def describe(sections: Sequence[Section], at: Schema | None = None) -> dict[str, Any]:
+    """Make the document of a service; by default that of a sandbox."""
     known = _schemas(sections)
     return {
         "openapi": "3.1.0",
         "info": _info(),
-        "servers": [{"url": "/"}],
+        "servers": [at or server(Settings())],
         "tags": [{"name": one.name, "description": one.sentence} for one in sections],
         "paths": _paths(sections, known),
         "components": {

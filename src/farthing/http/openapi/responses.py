@@ -21,7 +21,11 @@ HEADERS: Final[dict[str, Schema]] = {
         "schema": {"type": "string", "enum": ["true"]},
     },
     "Retry-After": {"description": words.RETRY_AFTER, "schema": {"type": "string"}},
+    "RateLimit-Limit": {"description": words.RATE_LIMIT, "schema": {"type": "string"}},
+    "RateLimit-Remaining": {"description": words.RATE_REMAINING, "schema": {"type": "string"}},
+    "RateLimit-Reset": {"description": words.RATE_RESET, "schema": {"type": "string"}},
 }
+_RATE: Final = tuple(name for name in HEADERS if name.startswith("RateLimit-"))
 
 
 class Problem(View, frozen=True, kw_only=True):
@@ -51,6 +55,7 @@ def responses(operation: Operation, known: Schemas, example: Any) -> dict[str, S
 
 def _success(operation: Operation, known: Schemas, example: Any) -> Schema:
     names = ["X-Request-Id", *(["Idempotency-Replayed"] if operation.writes else [])]
+    names += _RATE if operation.who else ()
     success: Schema = {
         "description": HTTPStatus(operation.status).phrase,
         "headers": _headers(names),
@@ -77,11 +82,12 @@ def _text(write: Callable[..., Any]) -> Schema:
 def _failure(status: int, problems: list[type[errors.Problem]], known: Schemas) -> Schema:
     codes = [problem.code for problem in problems]
     waits = any("Retry-After" in problem.headers for problem in problems)
+    rate = _RATE if errors.RateLimited in problems else ()
     narrowed = {"properties": {"status": {"const": status}, "code": {"enum": codes}}}
     schema = {"allOf": [known.answer(Problem), narrowed]}
     return {
         "description": "\n\n".join(f"`{one.code}`: {sentence(one)}" for one in problems),
-        "headers": _headers(["X-Request-Id", *(["Retry-After"] if waits else [])]),
+        "headers": _headers(["X-Request-Id", *(["Retry-After"] if waits else []), *rate]),
         "content": {"application/problem+json": {"schema": schema}},
     }
 

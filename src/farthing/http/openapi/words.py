@@ -74,6 +74,15 @@ LAST_EVENT_ID: Final = (
 )
 REQUEST_ID_BACK: Final = "The name under which the log has this request."
 REPLAYED: Final = "`true` when this is the answer to an earlier request with the same key."
+RATE_LIMIT: Final = (
+    "How many requests this credential may make in a window; where there is a limit."
+)
+RATE_REMAINING: Final = "How many of them are left."
+RATE_RESET: Final = "In how many seconds the next window begins."
+ENVIRONMENTS: Final = {
+    "sandbox": "The sandbox: no real money moves. It takes only credentials of the sandbox.",
+    "live": "Live: real money moves. It takes only credentials of live.",
+}
 RETRY_AFTER: Final = "How many seconds to wait before the next attempt."
 
 

@@ -33,6 +33,7 @@ PARTS: Final = {
     "sandbox_orders": "true",
     "sandbox_news": "true",
     "sandbox_moods": "true",
+    "sandbox_faults": "true",
 }
 # What stays, and goes only with the tenant itself.
 STAYS: Final = ("credentials", "vault.keys", "snapshots")

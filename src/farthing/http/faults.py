@@ -1,0 +1,104 @@
+"""Faults at the client's wish: what the sandbox does to a request instead of answering it well."""
+
+import asyncio
+import time
+from typing import Final
+from uuid import UUID
+
+import msgspec
+from starlette.types import Receive, Scope
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from farthing.core.actors import Grant, Principal
+from farthing.core.errors import RateLimited, Unavailable
+from farthing.core.ids import new_id
+from farthing.core.operation import Operation
+from farthing.db.commands import Answer, Context
+from farthing.http.service import Service
+from farthing.resources.faults import api, store
+from farthing.resources.faults.actions import take
+from farthing.resources.faults.model import OF_REQUESTS, Taken
+
+# What a process knows to be armed counts for this long. Whoever arms a fault is answered only
+# after it, so that by then every process knows.
+KNOWN_SECONDS: Final = 0.1
+
+_ARM: Final = "faults.arm"
+_CONTROLS: Final = frozenset(operation.id for operation in api.OPERATIONS)
+_CUT: Final = "farthing.cut"
+_MOST_KNOWN: Final = 10_000
+_PATIENCE: Final = 5.0
+_GOOD: Final = 400
+
+# The look-up, done or under way, and until when it counts.
+_Known = tuple["asyncio.Future[frozenset[str]]", float]
+
+
+class Faults:
+    """Lets the faults that a tenant has armed happen to its requests."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._known: dict[UUID, _Known] = {}
+
+    async def before(self, principal: Principal, operation: Operation) -> None:
+        """Delay or refuse a request before anything happens."""
+        if operation.id in _CONTROLS:
+            return
+        armed = await self._armed(principal.tenant_id) - {"cut"}
+        if not armed:
+            return
+        taken = await self._take(principal.tenant_id, armed)
+        await asyncio.sleep(taken.milliseconds / 1000)
+        if taken.refusal == "rateLimited":
+            raise RateLimited("The sandbox was asked to answer this. Go on in a second.")
+        if taken.refusal == "unavailable":
+            raise Unavailable("The sandbox was asked to answer this. Repeat in a moment.")
+
+    async def cuts(self, principal: Principal, operation: Operation, answer: Answer) -> bool:
+        """Tell whether the answer to a write that is done is to be withheld."""
+        if operation.id == _ARM:
+            await asyncio.sleep(KNOWN_SECONDS)
+        if operation.id in _CONTROLS or not operation.writes or answer.status >= _GOOD:
+            return False
+        armed = await self._armed(principal.tenant_id) & {"cut"}
+        return bool(armed) and (await self._take(principal.tenant_id, armed)).cut
+
+    async def _take(self, tenant_id: UUID, kinds: frozenset[str]) -> Taken:
+        context = Context(Principal(tenant_id, Grant.PLATFORM), f"fault-{new_id()}")
+        answer = await self._service.committer.submit(context, take(kinds))
+        return msgspec.json.decode(answer.body, type=Taken)
+
+    async def _armed(self, tenant_id: UUID) -> frozenset[str]:
+        known = self._known.get(tenant_id)
+        now = time.monotonic()
+        if known is None or known[1] <= now:
+            # None of them counts any more by the time that there are many.
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            look_up = asyncio.ensure_future(self._find(tenant_id))
+            known = self._known[tenant_id] = (look_up, now + KNOWN_SECONDS)
+        # Whoever comes meanwhile waits for the same look-up.
+        return await asyncio.shield(known[0])
+
+    async def _find(self, tenant_id: UUID) -> frozenset[str]:
+        armed = await store.find_armed(self._service.pool, tenant_id)
+        return frozenset(fault.kind for fault in armed) & OF_REQUESTS
+
+
+async def cut(scope: Scope, receive: Receive) -> None:
+    """Close the connection without an answer."""
+    scope["extensions"][_CUT]["close"]()
+    # The server finds out by itself, and must not take the silence for a failure.
+    async with asyncio.timeout(_PATIENCE):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+class CuttableProtocol(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it, with a way for the application to hang up."""
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self.scope["extensions"] = {_CUT: {"close": self.transport.abort}}

@@ -1,0 +1,17 @@
+"""How faults are kept."""
+
+from typing import Final
+from uuid import UUID
+
+from farthing.db.pool import Pool
+from farthing.db.tables import Table
+from farthing.resources.faults.model import Fault
+
+FAULTS: Final = Table("sandbox_faults", Fault, rank=98)
+
+_ARMED: Final = f"{FAULTS.select_sql} WHERE tenant_id = $1 ORDER BY created_at, kind"
+
+
+async def find_armed(pool: Pool, tenant_id: UUID) -> list[Fault]:
+    """Return every fault of a tenant that is armed, the oldest first."""
+    return [FAULTS.read(record) for record in await pool.fetch(_ARMED, tenant_id)]
