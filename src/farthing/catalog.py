@@ -24,6 +24,8 @@ from farthing.resources.cards import api as cards
 from farthing.resources.cards import store as cards_store
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
+from farthing.resources.deliveries import api as deliveries
+from farthing.resources.deliveries import store as deliveries_store
 from farthing.resources.orders import api as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
@@ -35,6 +37,8 @@ from farthing.resources.settlements import store as settlements_store
 from farthing.resources.statements import api as statements
 from farthing.resources.transactions import api as transactions
 from farthing.resources.transactions import store as transactions_store
+from farthing.resources.webhooks import api as webhooks
+from farthing.resources.webhooks import store as webhooks_store
 
 # The operations of each noun, the table of its objects, and what must hold of them.
 RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], ...]] = (
@@ -50,6 +54,8 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (settlements, None, settlements_store.CHECKS),
     (references, references_store.REFERENCES, ()),
     (statements, None, ()),
+    (webhooks, webhooks_store.WEBHOOKS, webhooks_store.CHECKS),
+    (deliveries, None, deliveries_store.CHECKS),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

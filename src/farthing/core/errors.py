@@ -8,7 +8,7 @@ Problem (RFC 9457)
 ├── 409 StateMismatch, TransitionNotAllowed, RequirementsUnresolved, InsufficientFunds,
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
-│       IdempotencyInProgress
+│       WebhookNotActive, TooManyWebhooks, IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -146,6 +146,14 @@ class DestinationFixed(Problem, code="destination_fixed", status=409):
 
 class BalanceNotZero(Problem, code="balance_not_zero", status=409):
     """An account with money in it, or on its way, cannot be closed."""
+
+
+class WebhookNotActive(Problem, code="webhook_not_active", status=409):
+    """The webhook is disabled or deleted, and this needs one that is not."""
+
+
+class TooManyWebhooks(Problem, code="too_many_webhooks", status=409):
+    """The tenant has as many webhooks as it may; delete one first."""
 
 
 class IdempotencyInProgress(Problem, code="idempotency_in_progress", status=409):

@@ -15,6 +15,7 @@ from farthing.rails.base import Rail
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
 from farthing.resources.settlements.api import Teller
+from farthing.resources.webhooks.actions import Courier
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,14 @@ class Service:
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
         rail = choose_rail(settings, pool, committer, clock)
         teller = Teller(settings, pool, committer, vault, rail, clock)
-        parts: Parts = {Rail: rail, Vault: vault, Teller: teller}
+        courier = Courier(settings)
+        parts: Parts = {Rail: rail, Vault: vault, Teller: teller, Courier: courier}
         return cls(settings, pool, committer, fingerprint_key, clock, parts)
 
     async def stop(self) -> None:
         """Answer what was taken, hear what rails say to it, then disconnect."""
         await self.committer.close()
         await self.parts[Teller].close()
+        await self.parts[Courier].close()
         await self.committer.close()
         await self.pool.close()

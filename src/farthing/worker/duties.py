@@ -23,6 +23,7 @@ from farthing.resources.references.actions import expire as expire_reference
 from farthing.resources.settlements.actions import expire as expire_transaction
 from farthing.resources.settlements.api import Teller
 from farthing.resources.transactions import store as transactions
+from farthing.worker.deliveries import Dispatcher
 
 _BEAT: Final = """
 INSERT INTO heartbeats (process_id, seen_at) VALUES ($1, now())
@@ -52,6 +53,14 @@ class Duty:
     name: str
     every: timedelta
     run: Callable[[], Awaitable[None]]
+
+
+def delivering(dispatcher: Dispatcher) -> tuple[Duty, ...]:
+    """List what the worker does for webhooks."""
+    return (
+        Duty("deliver events", timedelta(milliseconds=50), dispatcher.run),
+        Duty("wake deliveries", timedelta(seconds=15), dispatcher.wake),
+    )
 
 
 def duties(
