@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import monotonic
 from typing import Any, Final
@@ -14,7 +15,6 @@ from farthing.core.addresses import Address, Target, is_allowed, read_address
 
 # Returns every address of a name.
 Resolver = Callable[[str, int], Awaitable[list[str]]]
-Stopwatch = Callable[[], float]
 
 TIMEOUT_SECONDS: Final = 15.0
 KEPT_BYTES: Final = 1024
@@ -114,17 +114,16 @@ class Poster:
         private_ok: bool,
         https_only: bool = False,
         resolver: Resolver = resolve,
-        stopwatch: Stopwatch = monotonic,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._network = CheckedNetwork(private_ok=private_ok, resolver=resolver)
         self._https_only = https_only
-        self._stopwatch = stopwatch
-        self._tls = httpcore2.default_ssl_context()
+        self._tls = tls or httpcore2.default_ssl_context()
         self._pools: dict[tuple[str, str, int], httpcore2.AsyncConnectionPool] = {}
 
     async def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
         """Send a body and say what became of it; nothing that goes wrong is raised."""
-        began = self._stopwatch()
+        began = monotonic()
         status, answer, error = None, b"", None
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -143,7 +142,7 @@ class Poster:
             error = "The request could not be sent."
         if status in _REDIRECTS:
             error = "Redirects are not followed."
-        elapsed = round((self._stopwatch() - began) * 1000)
+        elapsed = round((monotonic() - began) * 1000)
         return Reply(status, _readable(answer), error, elapsed)
 
     async def close(self) -> None:
