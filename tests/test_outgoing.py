@@ -1,5 +1,6 @@
 """Requests to addresses that callers choose: what was checked is what is used."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -128,7 +129,7 @@ async def test_nobody_at_home_and_nonsense_are_errors_that_say_so(receiver: Rece
 
     receiver.answers["/"] = nonsense
     broken = await post(receiver.url("/"), Names())
-    assert broken.error == "The connection broke, or what came was not HTTP."
+    assert broken.error == "The connection broke."
 
 
 def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
@@ -175,7 +176,51 @@ async def test_in_live_nothing_goes_out_over_http(receiver: Receiver) -> None:
     assert receiver.connections == 0
 
 
-def test_httpcore_connects_through_us_alone() -> None:
-    source = Path(__file__).parent.parent / "src/farthing"
-    users = [path.name for path in source.rglob("*.py") if "httpcore2" in path.read_text("utf-8")]
-    assert users == ["outgoing.py"]
+async def raw(answer: bytes) -> Reply:
+    """Send to a server that answers with these bytes and hangs up."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        port = server.sockets[0].getsockname()[1]
+        return await post(f"http://127.0.0.1:{port}/", Names())
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "kept"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\nuntil the end", 200, "until the end"),
+        (b"HTTP/1.0 200 OK\r\n\r\n", 200, ""),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", 200, "ab"),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 X\r\ncontent-length: 1\r\n\r\nx", 202, "x"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxHTTP/1.1 500 X\r\n\r\n", 200, "x"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", None, ""),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab", None, ""),
+        (b"HTTP/1.1 200 OK\r\ncontent-length", None, ""),
+        (b"SSH-2.0-OpenSSH_9.9\r\n", None, ""),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", None, ""),
+        (b"", None, ""),
+    ],
+)
+async def test_answers_are_read_as_http_says(answer: bytes, status: int | None, kept: str) -> None:
+    reply = await raw(answer)
+    assert (reply.status, reply.answer) == (status, kept)
+    assert (reply.error is None) == (status is not None)
+
+
+async def test_a_connection_that_the_receiver_closed_is_not_used_again(receiver: Receiver) -> None:
+    poster = Poster(private_ok=True)
+    target = read_target(receiver.url("/"))
+    assert (await poster.post(target, {}, b"")).status == 204
+    await receiver.hang_up()
+    await asyncio.sleep(0.05)
+    assert (await poster.post(target, {}, b"")).status == 204
+    await poster.close()
+    assert receiver.connections == 2

@@ -1,13 +1,17 @@
-"""Requests to addresses that callers choose: each is checked, and the checked one is used."""
+"""Requests to addresses that callers choose: each is checked, and the checked one is used.
+
+A small client of our own over httptools, because it decides itself to which address it connects,
+sends a request in one write, and does so a thousand times a second beside everything else.
+"""
 
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any, Final
 
-import httpcore2
+import httptools
 import structlog
 from msgspec import Struct
 
@@ -15,16 +19,17 @@ from farthing.core.addresses import Address, Target, is_allowed, read_address
 
 # Returns every address of a name.
 Resolver = Callable[[str, int], Awaitable[list[str]]]
+Origin = tuple[str, str, int]
 
 TIMEOUT_SECONDS: Final = 15.0
 KEPT_BYTES: Final = 1024
 # An answer that is longer is not read to its end, which costs its connection.
 _READ_BYTES: Final = 64 * 1024
-_IDLE_SECONDS: Final = 30.0
-_CONNECTIONS: Final = 16
-_POOLS: Final = 512
+# Shorter than the patience of common servers, so that we do not write to one that hangs up.
+_IDLE_SECONDS: Final = 4.0
 _REDIRECTS: Final = range(300, 400)
 _SUCCESSES: Final = range(200, 300)
+_INFORMATION: Final = range(100, 200)
 
 log = structlog.get_logger()
 
@@ -43,16 +48,8 @@ class Reply(Struct, frozen=True):
         return self.status in _SUCCESSES and self.error is None
 
 
-class ForbiddenAddress(httpcore2.ConnectError):
-    """A host has an address to which we do not go."""
-
-
-class UnknownHost(httpcore2.ConnectError):
-    """The name of a host has no address."""
-
-
-class NotEncrypted(httpcore2.ConnectError):
-    """An address begins with http where only https is allowed."""
+class NotSent(Exception):
+    """A request did not lead to an answer; the sentence says why."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -62,51 +59,113 @@ async def resolve(host: str, port: int) -> list[str]:
     return [str(one[4][0]) for one in found]
 
 
-class CheckedNetwork(httpcore2.AsyncNetworkBackend):
-    """Looks a name up once, checks every address of it, and connects to no other."""
+class _Connection(asyncio.Protocol):
+    """One connection, on which one request at a time is answered."""
 
-    def __init__(self, *, private_ok: bool, resolver: Resolver = resolve) -> None:
-        self._private_ok = private_ok
-        self._resolver = resolver
-        self._network = httpcore2.AnyIOBackend()
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self._begin()
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - the library's own signature
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        """Connect to the first address that answers."""
-        addresses = await self._addresses(host, port)
-        for address in addresses[:-1]:
-            try:
-                return await self._network.connect_tcp(
-                    str(address), port, timeout, local_address, socket_options
-                )
-            except httpcore2.ConnectError:
-                continue
-        last = str(addresses[-1])
-        return await self._network.connect_tcp(last, port, timeout, local_address, socket_options)
+    def _begin(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._kept, self._size = b"", 0
+        self._has_length = self._has_headers = False
 
-    async def _addresses(self, host: str, port: int) -> list[Address]:
-        literal = read_address(host)
+    @property
+    def is_open(self) -> bool:
+        """Tell whether another request can be sent."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def exchange(self, request: bytes) -> tuple[int, bytes]:
+        """Send a request, and return the status and the beginning of its answer."""
+        if self._transport is None:
+            raise NotSent("The connection broke.")
+        if self._expiry is not None:
+            self._expiry.cancel()
+        self._begin()
+        self._answer = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
         try:
-            texts = [] if literal is not None else await self._resolver(host, port)
-        except (OSError, UnicodeError):
-            raise UnknownHost("The name of the host has no address.") from None
-        found = [literal] if literal is not None else [read_address(text) for text in texts]
-        known = [one for one in dict.fromkeys(found) if one is not None]
-        if not known or len(known) != len(set(found)):
-            raise UnknownHost("The name of the host has no address.")
-        if not all(is_allowed(one, private_ok=self._private_ok) for one in known):
-            raise ForbiddenAddress("The host has an address to which nothing is sent.")
-        return known
+            return await self._answer
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._answer = None
+
+    def rest(self) -> None:
+        """Stay open for a moment, in case there is another request."""
+        loop = asyncio.get_running_loop()
+        self._expiry = loop.call_later(_IDLE_SECONDS, self.close)
+
+    def close(self) -> None:
+        """Hang up at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _end(self, *, keep: bool) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result((self._parser.get_status_code(), self._kept))
+        if not keep:
+            self.close()
+
+    def _fail(self, sentence: str) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(NotSent(sentence))
+        self.close()
+
+    # What asyncio tells us.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way out."""
+        self._transport = transport  # type: ignore[assignment]  # of a stream it is one
+
+    def data_received(self, data: bytes) -> None:
+        """Read what comes."""
+        if self._answer is None or self._answer.done():
+            # Nobody asked.
+            self.close()
+            return
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._fail("What came was not HTTP.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take the end of the connection for the end of an answer that says no other."""
+        self._transport = None
+        if self._has_headers and not self._has_length and exc is None:
+            self._end(keep=False)
+        else:
+            self._fail("The connection broke.")
+
+    # What the parser tells us.
+
+    def on_header(self, name: bytes, _: bytes) -> None:
+        """Note whether an answer says where it ends."""
+        self._has_length |= name.lower() in {b"content-length", b"transfer-encoding"}
+
+    def on_headers_complete(self) -> None:
+        """Note that the status is known."""
+        self._has_headers = self._parser.get_status_code() not in _INFORMATION
+
+    def on_body(self, body: bytes) -> None:
+        """Keep the beginning, and stop where it becomes too much."""
+        self._kept += body[: KEPT_BYTES - len(self._kept)]
+        self._size += len(body)
+        if self._size > _READ_BYTES:
+            self._end(keep=False)
+
+    def on_message_complete(self) -> None:
+        """Hand the answer over, unless it only says that one will come."""
+        if self._parser.get_status_code() not in _INFORMATION:
+            self._end(keep=bool(self._parser.should_keep_alive()))
 
 
 class Poster:
-    """Sends requests over connections that stay open, each host with its own few."""
+    """Sends requests over connections that stay open for a while."""
 
     def __init__(
         self,
@@ -116,10 +175,11 @@ class Poster:
         resolver: Resolver = resolve,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._network = CheckedNetwork(private_ok=private_ok, resolver=resolver)
+        self._private_ok = private_ok
         self._https_only = https_only
-        self._tls = tls or httpcore2.default_ssl_context()
-        self._pools: dict[tuple[str, str, int], httpcore2.AsyncConnectionPool] = {}
+        self._resolver = resolver
+        self._tls = tls or ssl.create_default_context()
+        self._idle: dict[Origin, list[_Connection]] = {}
 
     async def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
         """Send a body and say what became of it; nothing that goes wrong is raised."""
@@ -127,15 +187,11 @@ class Poster:
         status, answer, error = None, b"", None
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                status, answer = await self._exchange(target, headers, body)
+                status, answer = await self._exchange(target, _written(target, headers, body))
         except TimeoutError:
             error = f"No whole answer within {TIMEOUT_SECONDS:.0f} seconds."
-        except (ForbiddenAddress, UnknownHost, NotEncrypted) as refused:
-            error = str(refused)
-        except httpcore2.ConnectError:
-            error = "No connection to the host."
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException):
-            error = "The connection broke, or what came was not HTTP."
+        except NotSent as reason:
+            error = str(reason)
         except Exception:
             # Whatever it is, it is this receiver's, and the others are not to suffer.
             log.exception("request_failed", host=target.host)
@@ -146,52 +202,73 @@ class Poster:
         return Reply(status, _readable(answer), error, elapsed)
 
     async def close(self) -> None:
-        """Close every connection."""
-        pools = list(self._pools.values())
-        self._pools.clear()
-        for pool in pools:
-            await pool.aclose()
+        """Close every connection that is not in use."""
+        for connections in self._idle.values():
+            for connection in connections:
+                connection.close()
+        self._idle.clear()
 
-    async def _exchange(
-        self, target: Target, headers: Mapping[str, str], body: bytes
-    ) -> tuple[int, bytes]:
+    async def _exchange(self, target: Target, request: bytes) -> tuple[int, bytes]:
         if self._https_only and target.scheme != "https":
-            raise NotEncrypted("Only https is allowed.")
-        url = httpcore2.URL(
-            scheme=target.scheme, host=target.host, port=target.port, target=target.path
-        )
-        named = [("Host", target.authority), ("Accept-Encoding", "identity"), *headers.items()]
-        kept, size = b"", 0
-        pool = self._pool(target)
-        async with pool.stream("POST", url, headers=named, content=body) as response:
-            async for part in response.aiter_stream():
-                kept += part[: KEPT_BYTES - len(kept)]
-                size += len(part)
-                if size > _READ_BYTES:
-                    break
-        return response.status, kept
+            raise NotSent("Only https is allowed.")
+        origin = (target.scheme, target.host, target.port)
+        connection = self._rested(origin) or await self._connect(target)
+        answer = await connection.exchange(request)
+        if connection.is_open:
+            connection.rest()
+            self._idle.setdefault(origin, []).append(connection)
+        return answer
 
-    def _pool(self, target: Target) -> httpcore2.AsyncConnectionPool:
-        key = (target.scheme, target.host, target.port)
-        pool = self._pools.pop(key, None)
-        if pool is None:
-            self._forget_idle_pools()
-            pool = httpcore2.AsyncConnectionPool(
-                ssl_context=self._tls,
-                max_connections=None,
-                max_keepalive_connections=_CONNECTIONS,
-                keepalive_expiry=_IDLE_SECONDS,
-                network_backend=self._network,
-            )
-        # At the end, so that the one that was not used for the longest time comes first.
-        self._pools[key] = pool
-        return pool
+    def _rested(self, origin: Origin) -> _Connection | None:
+        """Return the connection that was used last, if there is one that is still open."""
+        waiting = self._idle.pop(origin, [])
+        kept = [one for one in waiting if one.is_open]
+        found = kept.pop() if kept else None
+        if kept:
+            self._idle[origin] = kept
+        return found
 
-    def _forget_idle_pools(self) -> None:
-        if len(self._pools) < _POOLS:
-            return
-        for key in [key for key, pool in self._pools.items() if not pool.connections]:
-            del self._pools[key]
+    async def _connect(self, target: Target) -> _Connection:
+        """Look a name up once, check every address of it, and connect to no other."""
+        secure: dict[str, Any] = {}
+        if target.scheme == "https":
+            secure = {"ssl": self._tls, "server_hostname": target.host}
+        loop = asyncio.get_running_loop()
+        for address in await self._addresses(target):
+            try:
+                _, connection = await loop.create_connection(
+                    _Connection, str(address), target.port, **secure
+                )
+            except (OSError, ssl.SSLError):
+                continue
+            return connection
+        raise NotSent("No connection to the host.")
+
+    async def _addresses(self, target: Target) -> list[Address]:
+        literal = target.address
+        try:
+            texts = [] if literal else await self._resolver(target.host, target.port)
+        except (OSError, UnicodeError):
+            texts = []
+        found = [literal] if literal else [read_address(text) for text in dict.fromkeys(texts)]
+        known = [one for one in found if one is not None]
+        if not known or len(known) != len(found):
+            raise NotSent("The name of the host has no address.")
+        if not all(is_allowed(one, private_ok=self._private_ok) for one in known):
+            raise NotSent("The host has an address to which nothing is sent.")
+        return known
+
+
+def _written(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+    named = {
+        "host": target.authority,
+        "content-length": str(len(body)),
+        "user-agent": "farthing",
+        "accept-encoding": "identity",
+        **headers,
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+    return f"POST {target.path} HTTP/1.1\r\n{lines}\r\n".encode("ascii") + body
 
 
 def _readable(answer: bytes) -> str:

@@ -53,6 +53,7 @@ class Receiver:
     got: list[Got] = field(default_factory=list)
     connections: int = 0
     port: int = 0
+    _open: list[asyncio.StreamWriter] = field(default_factory=list)
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, path: str) -> str:
@@ -60,6 +61,12 @@ class Receiver:
 
     def at(self, path: str) -> list[Got]:
         return [one for one in self.got if one.path == path]
+
+    async def hang_up(self) -> None:
+        """Close every connection."""
+        for writer in self._open:
+            writer.close()
+        self._open.clear()
 
     async def wait_for(self, count: int) -> None:
         """Wait until so many requests have come."""
@@ -75,6 +82,7 @@ class Receiver:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self._open.append(writer)
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 first, *lines = head.decode().strip().split("\r\n")
