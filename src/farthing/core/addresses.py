@@ -1,5 +1,6 @@
 """Addresses that callers choose: which form they must have, and which of them we go to."""
 
+import functools
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -80,6 +81,7 @@ class BadTarget(Exception):
         self.code = code
 
 
+@functools.lru_cache(maxsize=1024)
 def read_target(url: str) -> Target:
     """Take an address apart, or say by a code what is wrong with it."""
     if not _PRINTABLE.fullmatch(url) or len(url) > MOST_CHARACTERS:
