@@ -25,6 +25,8 @@ from farthing.resources.cards import store as cards_store
 from farthing.resources.clocks import api as clocks
 from farthing.resources.customers import api as customers
 from farthing.resources.customers import store as customers_store
+from farthing.resources.deliveries import api as deliveries
+from farthing.resources.deliveries import store as deliveries_store
 from farthing.resources.events import api as events
 from farthing.resources.faults import api as faults
 from farthing.resources.orders import api as orders
@@ -40,6 +42,8 @@ from farthing.resources.statements import api as statements
 from farthing.resources.tenants import api as tenants
 from farthing.resources.transactions import api as transactions
 from farthing.resources.transactions import store as transactions_store
+from farthing.resources.webhooks import api as webhooks
+from farthing.resources.webhooks import store as webhooks_store
 
 # The operations of each noun, the table of its objects, and what must hold of them.
 RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], ...]] = (
@@ -60,6 +64,8 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (sandbox, None, ()),
     (tenants, None, ()),
     (faults, None, ()),
+    (webhooks, webhooks_store.WEBHOOKS, webhooks_store.CHECKS),
+    (deliveries, None, deliveries_store.CHECKS),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

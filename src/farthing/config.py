@@ -148,6 +148,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _setting("How long a reference for bank transfers is good."),
         Meta(ge=1, le=3650),
     ] = 365
+    webhook_private: Annotated[
+        bool,
+        _setting(
+            "Whether webhooks may be at loopback and private addresses; `farthing up` turns it on, "
+            "and live refuses it."
+        ),
+    ] = False
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         _setting("The least severe line that is logged."),

@@ -205,12 +205,18 @@ async def first_event(send: Send) -> str:
 
 
 def creation_of(noun: str, every: "Iterable[Operation]") -> Operation:
-    """Find the first operation that makes objects of a noun; reading may show more of them."""
+    """Find the first operation that makes objects of a noun.
+
+    Reading may show more of them; making may show a secret.
+    """
     listed = list(every)
     (view,) = [one.answer for one in listed if one.noun == noun and one.id.endswith(".get")]
     assert view is not None
     return next(
         one
         for one in listed
-        if one.status == 201 and one.noun is None and one.answer and issubclass(view, one.answer)
+        if one.status == 201
+        and one.noun is None
+        and one.answer
+        and (issubclass(view, one.answer) or issubclass(one.answer, view))
     )

@@ -45,6 +45,8 @@ A_LITTLE_LATER = NOON + timedelta(minutes=5)
 
 _ID = re.compile(rf"\b([a-z_]+)/{UUID_PATTERN}\b")
 _CREDENTIAL = re.compile(r"\b(farthing_[a-z]+_[a-z]+_)[A-Za-z0-9_=-]{64}")
+_SECRET = re.compile(r"\bwhsec_[A-Za-z0-9+/=]{44}")
+_A_SECRET = f"whsec_{'EXAMPLE':0<43}="
 _REFERENCE = re.compile(r"\bRF[0-9]{2}[A-Z0-9]{14}\b")
 _A_REFERENCE = "RF33XMPQ2346789CDF"
 _CURSOR = "AZChssPUfl-KmwwdLj9KWw"
@@ -199,11 +201,13 @@ def _replaced(value: Any, rename: Callable[[re.Match[str]], str]) -> Any:
         return [_replaced(one, rename) for one in shown]
     if isinstance(value, dict):
         told = {name: _replaced(one, rename) for name, one in value.items()}
-        return told | ({"nextCursor": _CURSOR} if "nextCursor" in value else {})
+        varying = {"nextCursor": _CURSOR, "durationMs": 12}
+        return told | {name: one for name, one in varying.items() if name in value}
     if value == version("farthing"):
         return "1.0.0"
     if isinstance(value, str):
         renamed = _REFERENCE.sub(_A_REFERENCE, _ID.sub(rename, value))
+        renamed = _SECRET.sub(_A_SECRET, renamed)
         return _CREDENTIAL.sub(rf"\1{'EXAMPLE':0<64}", renamed)
     return value
 

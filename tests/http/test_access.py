@@ -13,6 +13,7 @@ import httpx2
 import msgspec
 import pytest
 from tests.controls import scene
+from tests.http import bad_wire
 from tests.http.bad_wire import creation_of, first_event
 from tests.payments import charge, create, furnish, in_path, spends
 
@@ -54,7 +55,8 @@ class Place:
         place = cls(tenant, customer, await tenant.token_for(customer))
         # In the order of the catalogue, where what an object refers to comes before it.
         for noun in [one for one in OBJECTS if one != "customer"]:
-            answer = await place.request(creation_of(noun, OPERATIONS), tenant.token)
+            creation = creation_of(noun, OPERATIONS)
+            answer = await place.request(creation, bad_wire.credential(creation, tenant))
             assert answer.status_code == 201, answer.text
             place.objects[noun] = answer.json()["id"]
         place.other_account = await tenant.new_account(customer)
@@ -240,7 +242,10 @@ async def test_lists_show_only_what_the_caller_may_see(
     await Place.make(other_tenant)
     others = {tenant.customer, mine.other_account, neighbour.other_account}
     for noun in OBJECTS:
-        path = next(one.path for one in OPERATIONS if one.id == f"{PLURALS[noun]}.list")
+        (listing,) = [one for one in OPERATIONS if one.id == f"{PLURALS[noun]}.list"]
+        if Grant.CUSTOMER_TOKEN not in listing.who:
+            continue
+        path = listing.path
         own = await tenant.call("GET", path, token=mine.token)
         assert {one["id"] for one in own.json()["results"]} - others == {mine.objects[noun]}
         everything = await tenant.call("GET", path)

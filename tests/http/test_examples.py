@@ -64,5 +64,5 @@ def test_nothing_real_is_printed(performed: dict[str, Sent]) -> None:
     printed = RECORDED.read_text("utf-8")
     for sent in performed.values():
         said = {"id": sent.response.text} if sent.operation.stream else sent.response.json()
-        for secret in {"accessToken", "id"} & said.keys():
+        for secret in {"accessToken", "secret", "apiKey", "id"} & said.keys():
             assert said[secret] not in printed

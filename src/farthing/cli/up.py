@@ -106,6 +106,7 @@ class _Up:
             "FARTHING_MASTER_KEY_FILE": str(self._home.master_key_file),
             "FARTHING_ENVIRONMENT": "sandbox",
             "FARTHING_PORT": str(self._port),
+            "FARTHING_WEBHOOK_PRIVATE": "true",
         }
         environment.pop("FARTHING_MASTER_KEY", None)
         return environment

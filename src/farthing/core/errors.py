@@ -8,7 +8,7 @@ Problem (RFC 9457)
 ├── 409 StateMismatch, TransitionNotAllowed, RequirementsUnresolved, InsufficientFunds,
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
-│       ControlNotApplicable, IdempotencyInProgress
+│       ControlNotApplicable, WebhookNotActive, TooManyWebhooks, IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -151,6 +151,14 @@ class BalanceNotZero(Problem, code="balance_not_zero", status=409):
 
 class ControlNotApplicable(Problem, code="control_not_applicable", status=409):
     """A control of the sandbox does not fit the object as it is; `detail` says what would."""
+
+
+class WebhookNotActive(Problem, code="webhook_not_active", status=409):
+    """The webhook is disabled or deleted, and this needs one that is not."""
+
+
+class TooManyWebhooks(Problem, code="too_many_webhooks", status=409):
+    """The tenant has as many webhooks as it may; delete one first."""
 
 
 class IdempotencyInProgress(Problem, code="idempotency_in_progress", status=409):

@@ -23,6 +23,7 @@ from farthing.resources.clocks.actions import Timekeeper
 from farthing.resources.events.actions import Feeds
 from farthing.resources.events.model import EventTypes
 from farthing.resources.settlements.api import Teller
+from farthing.resources.webhooks.actions import Courier
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Service:
             Teller: teller,
             Committer: committer,
             Timekeeper: keep_time(settings, pool, committer, teller),
+            Courier: Courier(settings),
             Bell: bell,
             Feeds: Feeds(pool, bell),
             EventTypes: EventTypes(OBJECTS.values()),
@@ -91,5 +93,6 @@ class Service:
         await self.parts[Bell].close()
         await self.committer.close()
         await self.parts[Teller].close()
+        await self.parts[Courier].close()
         await self.committer.close()
         await self.pool.close()

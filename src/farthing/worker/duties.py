@@ -11,6 +11,7 @@ from farthing.config import Settings
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
 from farthing.resources.settlements.api import Teller
+from farthing.worker.deliveries import Dispatcher
 
 _BEAT: Final = """
 INSERT INTO heartbeats (process_id, seen_at) VALUES ($1, now())
@@ -26,6 +27,14 @@ class Duty:
     name: str
     every: timedelta
     run: Callable[[], Awaitable[None]]
+
+
+def delivering(dispatcher: Dispatcher) -> tuple[Duty, ...]:
+    """List what the worker does for webhooks."""
+    return (
+        Duty("deliver events", timedelta(milliseconds=50), dispatcher.run),
+        Duty("wake deliveries", timedelta(seconds=15), dispatcher.wake),
+    )
 
 
 def duties(

@@ -14,7 +14,9 @@ from farthing.db.pool import AWAY, open_pool
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
 from farthing.resources.settlements.api import Teller
-from farthing.worker.duties import Duty, duties
+from farthing.resources.webhooks.actions import Courier
+from farthing.worker.deliveries import Dispatcher
+from farthing.worker.duties import Duty, delivering, duties
 
 log = structlog.get_logger()
 
@@ -34,7 +36,12 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
         await vault.open()
         rail = choose_rail(settings, pool, committer)
         teller = Teller(settings, pool, committer, vault, rail)
-        await run_duties(duties(settings, pool, committer, new_id(), teller), stop)
+        courier = Courier(settings)
+        dispatcher = Dispatcher(pool, committer, courier)
+        todo = duties(settings, pool, committer, new_id(), teller)
+        await run_duties((*todo, *delivering(dispatcher)), stop)
+        await dispatcher.close()
+        await courier.close()
         await teller.close()
         await committer.close()
     finally:

@@ -24,16 +24,19 @@ _OF_OBJECT: Final = (
     "AND object_id = $6 AND noun = $7 ORDER BY object_version LIMIT $5"
 )
 _ONE: Final = f"{_SELECT} AND position = $2"
-# The log never goes back in time and has no gap, so that halving it finds the last position before
-# a time.
+# The log never goes back in time, so that halving it finds the last position before a time. Where a
+# tenant was reset there may be a gap, and then the next event after the middle tells.
 _LAST_BEFORE: Final = """
 WITH RECURSIVE halves (low, high) AS (
     SELECT 0::bigint, position + 1 FROM event_heads WHERE tenant_id = $1
     UNION ALL
     SELECT CASE WHEN e.created_at < $2 THEN e.position ELSE low END,
-           CASE WHEN e.created_at < $2 THEN high ELSE e.position END
-    FROM halves
-    JOIN events AS e ON e.tenant_id = $1 AND e.position = (low + high) / 2
+           CASE WHEN e.created_at < $2 THEN high ELSE (low + high) / 2 END
+    FROM halves LEFT JOIN LATERAL (
+        SELECT position, created_at FROM events
+        WHERE tenant_id = $1 AND position >= (low + high) / 2 AND position < high
+        ORDER BY position LIMIT 1
+    ) AS e ON true
     WHERE high - low > 1
 )
 SELECT max(low) FROM halves

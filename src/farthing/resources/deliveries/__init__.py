@@ -1,0 +1,1 @@
+"""Deliveries: events on their way to webhooks, and every attempt."""

@@ -1,0 +1,1 @@
+"""Webhooks: addresses to which events are delivered, signed, in order per object."""
