@@ -8,7 +8,14 @@ from farthing.resources.webhooks import model
 from farthing.resources.webhooks.model import Cursor, Tally, Webhook
 
 CURSORS: Final = Table("webhook_cursors", Cursor, rank=2)
-WEBHOOKS: Final = ObjectTable("webhooks", Webhook, rank=3, machine=model.MACHINE, view=model.view)
+WEBHOOKS: Final = ObjectTable(
+    "webhooks",
+    Webhook,
+    rank=3,
+    machine=model.MACHINE,
+    view=model.view,
+    happenings={"rotated": "The webhook has a new secret, and the old one signs on for a day."},
+)
 TALLIES: Final = Table("webhook_tallies", Tally, rank=4)
 
 CHECKS: Final = (
