@@ -129,6 +129,22 @@ def test_several_services_and_workers_run_beside_each_other(own: "Database", api
 
 
 @pytest.mark.slow
+def test_a_service_that_is_asked_to_stop_does_not_wait_for_streams(
+    own: "Database", api_key: str
+) -> None:
+    with serving(own) as (port, process):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/v1/events/stream", headers={"X-Token": api_key})
+        answer = connection.getresponse()
+        assert answer.readline() == b"retry: 1000\n"
+        process.terminate()
+        # Without the end of the stream it would take the five seconds that requests are given.
+        process.wait(3)
+        assert answer.read().startswith(b"id: event/")
+        connection.close()
+
+
+@pytest.mark.slow
 def test_a_killed_service_loses_no_acknowledged_write(own: "Database", api_key: str) -> None:
     acknowledged: list[str] = []
 

@@ -125,6 +125,30 @@ async def test_entries_that_went_back_in_time_are_mended(
     assert balance["moved_at"] == kept[-1]["created_at"]
 
 
+async def test_events_that_went_back_in_time_are_mended(
+    database: "Database", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = await database.create()
+    everything = migrations.all_migrations()
+    older = [one for one in everything if one.name < "0008"]
+    monkeypatch.setattr(migrations, "all_migrations", lambda: older)
+    await migrate(fresh.url, MACHINES)
+    for tenant, times in ((1, (3, 1, 2, 4, 1)), (2, (1, 2))):
+        log = f"'00000000-0000-0000-0000-00000000000{tenant}'"
+        await fresh.execute(f"INSERT INTO event_heads VALUES ({log}, {len(times)})")  # noqa: S608 - our own values
+        for position, hour in enumerate(times, 1):
+            await fresh.execute(
+                f"INSERT INTO events VALUES ({log}, 'customer.updated', 'customer', {log}, "  # noqa: S608 - our own values
+                f"{position}, '2026-01-31 0{hour}:00Z', '{{}}', {position})"
+            )
+    monkeypatch.setattr(migrations, "all_migrations", lambda: everything)
+    await migrate(fresh.url, MACHINES)
+    kept = await fresh.fetch("SELECT created_at FROM events ORDER BY tenant_id, position")
+    assert [row["created_at"].hour for row in kept] == [3, 3, 3, 4, 4, 1, 2]
+    heads = await fresh.fetch("SELECT moved_at FROM event_heads ORDER BY tenant_id")
+    assert [row["moved_at"].hour for row in heads] == [4, 2]
+
+
 async def test_a_database_from_the_future_is_refused(database: "Database") -> None:
     fresh = await database.create()
     await migrate(fresh.url, MACHINES)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tests.conftest import Database, Tenant
 
 PATIENCE = 20.0
+NOBODY = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
 GRACE = 5
 
 
@@ -367,9 +368,18 @@ async def test_many_readers_of_one_log_ask_the_database_once(
     assert 0 < asked <= 10
 
 
-@pytest.mark.parametrize(
-    "last", ["nonsense", "event/", f"customer/{new_id()}", f"event/{new_id()}"]
-)
+async def test_what_is_not_remembered_any_more_is_read_again(
+    running: Running, tenant: "Tenant", service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(actions, "_AT_ONCE", 7)
+    async with reading(running, tenant) as reader:
+        await reader.block()
+        await write(service, tenant, 50)
+        assert await reader.events(50) == (await follow_to_the_end(tenant))[1:]
+
+
+@pytest.mark.parametrize("last", ["nonsense", "event/", f"customer/{NOBODY}", f"event/{NOBODY}"])
 async def test_a_stream_goes_on_from_no_place_that_is_not_in_the_log(
     tenant: "Tenant", last: str
 ) -> None:

@@ -21,9 +21,10 @@ from farthing.resources.events.store import Wanted
 
 HEARTBEAT_SECONDS: Final = 15.0
 
-# What a feed reads at once, and how much of it it remembers for those who are a little behind.
+# How many events a feed reads at once, and how many bytes it remembers for those who are a little
+# behind.
 _AT_ONCE: Final = 200
-_REMEMBERED: Final = 1_000
+_MOST_BYTES: Final = 1024 * 1024
 
 _RETRY: Final = b"retry: 1000\n"
 _HEARTBEAT: Final = b": still here\n\n"
@@ -130,7 +131,8 @@ class Feed:
         self._pool = pool
         self._tenant_id = tenant_id
         self._end = head
-        self._frames: deque[Frame] = deque(maxlen=_REMEMBERED)
+        self._frames: deque[Frame] = deque()
+        self._bytes = 0
         # There may be more than was read: from the start, because commits do not wait for readers.
         self._is_stale = True
         self._reading = asyncio.Lock()
@@ -163,9 +165,15 @@ class Feed:
         except BaseException:
             self._is_stale = True
             raise
-        self._frames.extend(Frame.of(event) for event in found)
+        self._remember([Frame.of(event) for event in found])
         self._end += len(found)
         self._is_stale |= len(found) == _AT_ONCE
+
+    def _remember(self, frames: list[Frame]) -> None:
+        self._frames.extend(frames)
+        self._bytes += sum(len(frame.text) for frame in frames)
+        while self._bytes > _MOST_BYTES:
+            self._bytes -= len(self._frames.popleft().text)
 
 
 class Feeds:
