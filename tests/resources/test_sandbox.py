@@ -575,7 +575,7 @@ async def test_a_forgetful_rail_takes_an_order_and_never_heard_of_it(sandbox: Wo
 
 
 async def test_a_slow_rail_answers_late(sandbox: World) -> None:
-    await mood(sandbox, mood="slow", seconds=1, requests=1)
+    await mood(sandbox, mood="slow", seconds=1.0, requests=1)
     loop = asyncio.get_running_loop()
     before = loop.time()
     async with asyncio.timeout(20):
