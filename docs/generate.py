@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 from msgspec import inspect as shape
 
-from farthing.catalog import MACHINES, OBJECTS
+from farthing.catalog import MACHINES, OBJECTS, OPERATIONS
 from farthing.config import PREFIX, Settings
 from farthing.core.errors import CATALOGUE
 from farthing.core.machine import Machine
@@ -18,6 +18,7 @@ from farthing.http.openapi import words
 from farthing.http.openapi.compatibility import breaking
 from farthing.http.openapi.responses import sentence
 from farthing.http.openapi.sections import Section, sections
+from farthing.rails.moods import MOODS_IN_WORDS
 from farthing.rails.numbers import MAGIC_CARDS, MAGIC_SORT_CODES
 from farthing.rails.sandbox import RECEIVING
 
@@ -169,6 +170,23 @@ def _sandbox() -> Iterator[str]:
     yield from ("", *_table("sort code", "account number", "IBAN", "BIC"))
     account = (RECEIVING.sort_code, RECEIVING.account_number, RECEIVING.iban, RECEIVING.bic)
     yield _row(*(f"`{one}`" for one in account))
+    yield from _controls()
+
+
+def _controls() -> Iterator[str]:
+    yield from ("", "## Controls", "")
+    yield "Whatever a bank, a network or a payer can do happens at once when a request says so."
+    yield "What is not possible now is refused with 409, and `detail` says what is."
+    yield from ("", *_table("address", "what happens"))
+    for one in OPERATIONS:
+        if one.sandbox_only:
+            yield _row(f"`{one.method} {one.path}`", f"{one.summary}.")
+    yield from ("", "## Moods of the rail", "")
+    yield "A mood is the tenant's own. It is about orders and news, not about verifications, and"
+    yield "the controls above work in every mood."
+    yield from ("", *_table("mood", "what happens"))
+    for mood, what in MOODS_IN_WORDS.items():
+        yield _row(f"`{mood}`", what)
     yield ""
 
 

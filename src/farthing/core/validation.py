@@ -128,6 +128,9 @@ def _integer(kind: shape.IntType) -> Check:
     low, high = kind.ge, kind.le
 
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            # To JSON, 3.0 is 3.
+            value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             faults.append(_wrong_type(pointer, "a whole number"))
         elif (low is not None and value < low) or (high is not None and value > high):

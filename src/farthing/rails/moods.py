@@ -22,6 +22,13 @@ from farthing.db.tables import Table
 
 Mood = Literal["normal", "slow", "down", "forgetful"]
 
+MOODS_IN_WORDS: Final[dict[Mood, str]] = {
+    "normal": "The rail is as always.",
+    "slow": "It does what it is told, and answers some seconds later.",
+    "down": "It answers nothing and tells nothing: a payment is ERRORED until somebody knows more.",
+    "forgetful": "It takes an order and then never heard of it, so that the order is sent again.",
+}
+
 
 class MoodRow(VersionedRow, frozen=True):
     """The mood of a tenant's rail as it is kept."""

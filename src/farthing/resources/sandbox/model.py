@@ -154,7 +154,7 @@ def challenge_of(requirements: dict[str, str]) -> Link | None:
 
 
 def _is_sent(tx: Transaction, order: OrderRow) -> bool:
-    return order.kind == "refund" or order.attempts > 0 or tx.state_id in IN_HAND
+    return order.kind == "refund" or order.is_in_flight or tx.state_id in IN_HAND
 
 
 def _known(tx: Transaction, paid: Paid | None) -> UUID:
