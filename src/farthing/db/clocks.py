@@ -17,6 +17,7 @@ from farthing.db.pool import Pool
 
 # Every process knows of a move after this at the latest.
 FRESH_SECONDS: Final = 0.5
+_ASKED_AFTER: Final = 0.2
 _MOST_KNOWN: Final = 10_000
 # How far the clock of a tenant is ahead that was thrown away.
 _GONE: Final = -1
@@ -62,14 +63,12 @@ class Clocks:
         if not self.may_move or tenant_id == HOUSE:
             return 0
         known = self._known.get(tenant_id)
-        if known is not None and known[1] + FRESH_SECONDS > time.monotonic():
+        age = time.monotonic() - known[1] if known else FRESH_SECONDS
+        if known and age < _ASKED_AFTER:
             return known[0]
-        asking = self._asking.get(tenant_id)
-        if asking is None:
-            asking = self._asking[tenant_id] = asyncio.create_task(self.reload(tenant_id))
-            asking.add_done_callback(lambda _: self._asking.pop(tenant_id, None))
-        # Whoever wants to know it meanwhile waits for the same answer.
-        return await asyncio.shield(asking)
+        asking = self._asking.get(tenant_id) or self._ask(tenant_id)
+        # Whoever asks often never waits, because it is asked again in good time.
+        return known[0] if known and age < FRESH_SECONDS else await asyncio.shield(asking)
 
     def forget(self, tenant_id: UUID) -> None:
         """Ask anew when somebody wants to know the time of a tenant."""
@@ -92,6 +91,17 @@ class Clocks:
         ahead = -((self._clock() - moment) // timedelta(milliseconds=1))
         found = await self._pool.fetchval(_MOVE, tenant_id, max(0, ahead))
         return self.at(self._keep(tenant_id, int(found or 0), asked_at))
+
+    def _ask(self, tenant_id: UUID) -> asyncio.Task[int]:
+        def forget(done: asyncio.Task[int]) -> None:
+            del self._asking[tenant_id]
+            if not done.cancelled():
+                # Whoever waits for it hears of it; if nobody does, it is asked again soon.
+                done.exception()
+
+        self._asking[tenant_id] = asking = asyncio.create_task(self.reload(tenant_id))
+        asking.add_done_callback(forget)
+        return asking
 
     def _keep(self, tenant_id: UUID, ahead: int, asked_at: float) -> int:
         if len(self._known) >= _MOST_KNOWN:
