@@ -17,7 +17,7 @@ from farthing.core.ids import new_id
 from farthing.core.operation import Operation
 from farthing.db.commands import Answer, Context
 from farthing.http.service import Service
-from farthing.resources.faults import api, store
+from farthing.resources.faults import store
 from farthing.resources.faults.actions import take
 from farthing.resources.faults.model import OF_REQUESTS, Taken
 
@@ -26,7 +26,6 @@ from farthing.resources.faults.model import OF_REQUESTS, Taken
 KNOWN_SECONDS: Final = 0.2
 
 _ARM: Final = "faults.arm"
-_CONTROLS: Final = frozenset(operation.id for operation in api.OPERATIONS)
 _CUT: Final = "farthing.cut"
 _MOST_KNOWN: Final = 10_000
 _PATIENCE: Final = 5.0
@@ -54,7 +53,8 @@ class Faults:
 
     async def before(self, principal: Principal, operation: Operation) -> None:
         """Delay or refuse a request before anything happens."""
-        if operation.id in _CONTROLS:
+        if operation.sandbox_only:
+            # Who plays with the sandbox is not whom it is to be played on.
             return
         armed = await self._armed(principal.tenant_id) - {"cut"}
         if not armed:
@@ -70,7 +70,7 @@ class Faults:
         """Tell whether the answer to a write that is done is to be withheld."""
         if operation.id == _ARM:
             await asyncio.sleep(KNOWN_SECONDS)
-        if operation.id in _CONTROLS or not operation.writes or answer.status >= _GOOD:
+        if operation.sandbox_only or not operation.writes or answer.status >= _GOOD:
             return False
         armed = await self._armed(principal.tenant_id) & {"cut"}
         return bool(armed) and (await self._take(principal.tenant_id, armed)).cut
