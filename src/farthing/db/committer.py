@@ -7,7 +7,7 @@ forms the next batch, so the load itself decides how large batches are.
 
 import asyncio
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -56,6 +56,8 @@ class _Waiting:
 class _Tenant:
     waiting: deque[_Waiting] = field(default_factory=deque)
     lanes: int = 0
+    # How many places it holds, those that are still being prepared included.
+    held: int = 0
 
 
 class Committer:
@@ -84,8 +86,6 @@ class Committer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: dict[AppendTable[Any], Listener] = {}
         self.waiting = 0
-        # Of those that wait, how many are whose.
-        self._held: Counter[UUID] = Counter()
 
     def listen(self, table: AppendTable[Any], listener: Listener) -> None:
         """Tell somebody of every row of a table that this process has written, once it is durable.
@@ -104,19 +104,21 @@ class Committer:
         or unless it is to run once.
         """
         tenant_id = context.principal.tenant_id
-        self._refuse_more_than_fair(tenant_id)
+        tenant = self._tenants.get(tenant_id) or _Tenant()
+        self._refuse_more_than_fair(tenant)
         claim = _claim(context)
         if claim is not None:
             self._begin(claim)
+        if not tenant.held:
+            self._tenants[tenant_id] = tenant
         self.waiting += 1
-        self._held[tenant_id] += 1
+        tenant.held += 1
         try:
             outcome = await self._outcome(context, command, once=once)
         finally:
             self.waiting -= 1
-            self._held[tenant_id] -= 1
-            if not self._held[tenant_id]:
-                del self._held[tenant_id]
+            tenant.held -= 1
+            self._forget_idle(tenant_id, tenant)
             if claim is not None:
                 self._end(claim)
         if isinstance(outcome, Problem):
@@ -156,14 +158,13 @@ class Committer:
         while self._tasks:
             await asyncio.gather(*self._tasks)
 
-    def _refuse_more_than_fair(self, tenant_id: UUID) -> None:
+    def _refuse_more_than_fair(self, tenant: _Tenant) -> None:
         """Let a tenant hold no more places than are still free, and always one.
 
         So one that floods gets half of the queue, two get a third each, and whoever is calm is
         never turned away.
         """
-        held = self._held[tenant_id]
-        if held and held >= self._queue_size - self.waiting:
+        if tenant.held and tenant.held >= self._queue_size - self.waiting:
             raise Unavailable("Too many of your requests are waiting. Repeat in a moment.")
 
     def _begin(self, claim: _Claim) -> None:
@@ -221,8 +222,11 @@ class Committer:
                 await self._answer(tenant_id, [tenant.waiting.popleft() for _ in range(count)])
         finally:
             tenant.lanes -= 1
-            if not tenant.lanes and not tenant.waiting:
-                self._tenants.pop(tenant_id, None)
+            self._forget_idle(tenant_id, tenant)
+
+    def _forget_idle(self, tenant_id: UUID, tenant: _Tenant) -> None:
+        if not (tenant.held or tenant.lanes or tenant.waiting):
+            self._tenants.pop(tenant_id, None)
 
     async def _answer(self, tenant_id: UUID, batch: list[_Waiting]) -> None:
         outcomes = await self._run(tenant_id, [(one.context, one.command) for one in batch])

@@ -2,10 +2,12 @@
 
 import asyncio
 import time
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 import msgspec
+import structlog
 from starlette.types import Receive, Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -15,23 +17,30 @@ from farthing.core.ids import new_id
 from farthing.core.operation import Operation
 from farthing.db.commands import Answer, Context
 from farthing.http.service import Service
-from farthing.resources.faults import api, store
+from farthing.resources.faults import store
 from farthing.resources.faults.actions import take
 from farthing.resources.faults.model import OF_REQUESTS, Taken
 
-# What a process knows to be armed counts for this long. Whoever arms a fault is answered only
-# after it, so that by then every process knows.
-KNOWN_SECONDS: Final = 0.1
+# What a process knows to be armed counts for this long from when it began to look. Whoever arms a
+# fault is answered only after it, so that by then every process knows.
+KNOWN_SECONDS: Final = 0.2
 
 _ARM: Final = "faults.arm"
-_CONTROLS: Final = frozenset(operation.id for operation in api.OPERATIONS)
 _CUT: Final = "farthing.cut"
 _MOST_KNOWN: Final = 10_000
 _PATIENCE: Final = 5.0
 _GOOD: Final = 400
 
-# The look-up, done or under way, and until when it counts.
-_Known = tuple["asyncio.Future[frozenset[str]]", float]
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is armed; looked up anew while it still counts, so that hardly anybody waits for it."""
+
+    kinds: frozenset[str]
+    fresh_until: float
+    counts_until: float
 
 
 class Faults:
@@ -40,10 +49,12 @@ class Faults:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._known: dict[UUID, _Known] = {}
+        self._looking: set[asyncio.Task[_Known]] = set()
 
     async def before(self, principal: Principal, operation: Operation) -> None:
         """Delay or refuse a request before anything happens."""
-        if operation.id in _CONTROLS:
+        if operation.sandbox_only:
+            # Who plays with the sandbox is not whom it is to be played on.
             return
         armed = await self._armed(principal.tenant_id) - {"cut"}
         if not armed:
@@ -59,7 +70,7 @@ class Faults:
         """Tell whether the answer to a write that is done is to be withheld."""
         if operation.id == _ARM:
             await asyncio.sleep(KNOWN_SECONDS)
-        if operation.id in _CONTROLS or not operation.writes or answer.status >= _GOOD:
+        if operation.sandbox_only or not operation.writes or answer.status >= _GOOD:
             return False
         armed = await self._armed(principal.tenant_id) & {"cut"}
         return bool(armed) and (await self._take(principal.tenant_id, armed)).cut
@@ -70,20 +81,31 @@ class Faults:
         return msgspec.json.decode(answer.body, type=Taken)
 
     async def _armed(self, tenant_id: UUID) -> frozenset[str]:
-        known = self._known.get(tenant_id)
-        now = time.monotonic()
-        if known is None or known[1] <= now:
-            # None of them counts any more by the time that there are many.
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            look_up = asyncio.ensure_future(self._find(tenant_id))
-            known = self._known[tenant_id] = (look_up, now + KNOWN_SECONDS)
-        # Whoever comes meanwhile waits for the same look-up.
-        return await asyncio.shield(known[0])
+        known, now = self._known.get(tenant_id), time.monotonic()
+        if known is None or now >= known.counts_until:
+            return (await self._look(tenant_id)).kinds
+        if now >= known.fresh_until:
+            known.fresh_until = known.counts_until
+            looking = asyncio.create_task(self._look(tenant_id))
+            self._looking.add(looking)
+            looking.add_done_callback(self._looked)
+        return known.kinds
 
-    async def _find(self, tenant_id: UUID) -> frozenset[str]:
+    async def _look(self, tenant_id: UUID) -> _Known:
+        began = time.monotonic()
         armed = await store.find_armed(self._service.pool, tenant_id)
-        return frozenset(fault.kind for fault in armed) & OF_REQUESTS
+        kinds = frozenset(fault.kind for fault in armed) & OF_REQUESTS
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        known = _Known(kinds, began + KNOWN_SECONDS / 2, began + KNOWN_SECONDS)
+        self._known[tenant_id] = known
+        return known
+
+    def _looked(self, done: "asyncio.Task[_Known]") -> None:
+        self._looking.discard(done)
+        if not done.cancelled() and done.exception() is not None:
+            # Whoever comes next looks for itself, and is told what is wrong.
+            log.info("faults_unknown", error=repr(done.exception()))
 
 
 async def cut(scope: Scope, receive: Receive) -> None:
