@@ -97,7 +97,8 @@ def record(webhook_id: UUID, outcomes: Sequence[Outcome]) -> Command:
             row = draft.find(DELIVERIES, one.delivery.id)
             if row is None or row.status != "waiting":
                 continue
-            current = row.attempts == one.delivery.attempts
+            # What was written down already, although nobody heard of it, is not written twice.
+            current = row.attempts == one.delivery.attempts > _last_number(row)
             if one.reply is None:
                 if current:
                     _give_back(draft, row)
