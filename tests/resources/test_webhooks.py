@@ -560,7 +560,7 @@ def test_private_addresses_cannot_be_allowed_in_live(database: "Database") -> No
         ("http://0177.0.0.1/", "malformed_host"),
         ("http://[fe80::1%25lo]/", "malformed_host"),
         ("http://user:secret@shop.example/", "credentials_in_url"),
-        ("ftp://shop.example/", "not_http"),
+        ("ftp://shop.example/", "invalid_format"),
         ("http://169.254.169.254/latest", "forbidden_address"),
         ("http://[::ffff:169.254.169.254]/", "forbidden_address"),
         ("http://0.0.0.0/", "forbidden_address"),
