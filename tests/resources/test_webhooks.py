@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import os
+import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from tests.resources.hooks import Got, World, world
 
 from farthing.config import SettingsError
-from farthing.core.errors import ValidationFailed
+from farthing.core.clock import system_clock
+from farthing.core.errors import Unavailable, ValidationFailed
 from farthing.resources.deliveries.model import CLAIM, MOST_JITTER, PAUSES
 from farthing.resources.webhooks.actions import Courier, refuse_target
 
@@ -319,6 +322,64 @@ async def test_a_killed_worker_loses_nothing(here: World) -> None:
     assert first["attempts"][0]["error"].startswith("The process that sent it ended")
 
 
+@pytest.mark.slow
+async def test_a_worker_that_is_really_killed_loses_nothing(here: World) -> None:
+    async def hang(_: Got) -> tuple[int, bytes]:
+        await asyncio.sleep(60)
+        return 200, b""
+
+    here.receiver.answers["/hook"] = hang
+    await here.hook()
+    customers = [await here.customer(updates=1) for _ in range(30)]
+    settings = here.service.settings
+    environment = os.environ | {
+        "FARTHING_DATABASE_URL": settings.database_url,
+        "FARTHING_MASTER_KEY": settings.master_key,
+        "FARTHING_WEBHOOK_PRIVATE": "true",
+    }
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "farthing", "worker", env=environment
+    )
+    try:
+        async with asyncio.timeout(60):
+            await here.receiver.wait_for(16)
+    finally:
+        worker.kill()
+        await worker.wait()
+    here.receiver.got.clear()
+    here.receiver.says("/hook", 200)
+    here.clock.now = system_clock() + CLAIM
+    await here.deliver()
+    seen = [(one.event["objectId"], one.event["objectVersion"]) for one in here.receiver.got]
+    assert sorted(seen) == sorted((one, version) for one in customers for version in (1, 2))
+    for customer in customers:
+        assert [version for one, version in seen if one == customer] == [1, 2]
+
+
+async def test_what_was_acknowledged_is_recorded_also_if_the_database_was_away(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farthing.worker.deliveries._RECORD_PAUSE", 0.01)
+    committer = here.service.committer
+    submit, failures = committer.submit, iter(range(3))
+
+    async def away(context: Any, command: Any) -> Any:
+        answer = await submit(context, command)
+        if here.receiver.got and next(failures, None) is not None:
+            # It was done, or was not, and nobody knows.
+            raise Unavailable("The database is away.")
+        return answer
+
+    here.receiver.says("/hook", 500)
+    hook = await here.hook()
+    await here.customer()
+    monkeypatch.setattr(committer, "submit", away)
+    await here.deliver()
+    (delivery,) = await here.deliveries(hook)
+    assert [one["number"] for one in delivery["attempts"]] == [1]
+    assert next(failures, None) is None, "it was tried again until it was known"
+
+
 async def test_two_workers_at_once_never_send_the_same_attempt_twice(here: World) -> None:
     async def slow(_: Got) -> tuple[int, bytes]:
         await asyncio.sleep(0.005)
@@ -499,7 +560,7 @@ def test_private_addresses_cannot_be_allowed_in_live(database: "Database") -> No
         ("http://0177.0.0.1/", "malformed_host"),
         ("http://[fe80::1%25lo]/", "malformed_host"),
         ("http://user:secret@shop.example/", "credentials_in_url"),
-        ("ftp://shop.example/", "not_http"),
+        ("ftp://shop.example/", "invalid_format"),
         ("http://169.254.169.254/latest", "forbidden_address"),
         ("http://[::ffff:169.254.169.254]/", "forbidden_address"),
         ("http://0.0.0.0/", "forbidden_address"),

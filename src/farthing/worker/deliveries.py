@@ -40,6 +40,9 @@ _RESULTS_AT_ONCE: Final = 500
 _ROUND_SECONDS: Final = 1.0
 _PAUSE_SECONDS: Final = 0.05
 _LAST_SECONDS: Final = 3.0
+# Together two minutes, after which the claims have run out anyway.
+_RECORD_TRIES: Final = 240
+_RECORD_PAUSE: Final = 0.5
 
 log = structlog.get_logger()
 
@@ -230,7 +233,12 @@ class Dispatcher:
     async def _record(self, tenant_id: UUID, webhook_id: UUID, outcomes: list[Outcome]) -> None:
         for start in range(0, len(outcomes), _RESULTS_AT_ONCE):
             part = outcomes[start : start + _RESULTS_AT_ONCE]
-            await self._submit(tenant_id, actions.record(webhook_id, part))
+            command = actions.record(webhook_id, part)
+            for _ in range(_RECORD_TRIES):
+                # What was acknowledged must not be sent again, so this is worth some patience.
+                if await self._submit(tenant_id, command):
+                    break
+                await asyncio.sleep(_RECORD_PAUSE)
         await self._wake(tenant_id, {one.delivery.line for one in outcomes})
 
     async def _wake(self, tenant_id: UUID, lines: Iterable[tuple[UUID, UUID]]) -> None:

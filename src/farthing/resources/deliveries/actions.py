@@ -97,7 +97,8 @@ def record(webhook_id: UUID, outcomes: Sequence[Outcome]) -> Command:
             row = draft.find(DELIVERIES, one.delivery.id)
             if row is None or row.status != "waiting":
                 continue
-            current = row.attempts == one.delivery.attempts
+            # What was written down already, although nobody heard of it, is not written twice.
+            current = row.attempts == one.delivery.attempts > _last_number(row)
             if one.reply is None:
                 if current:
                     _give_back(draft, row)
@@ -144,6 +145,10 @@ def _give_back(draft: Draft, row: Delivery) -> None:
 
 async def resend(call: Call[Any]) -> Command:
     """Deliver once more: an event, that of a delivery, or every one since a time."""
+    named = [one for one in call.body.__struct_fields__ if getattr(call.body, one) is not None]
+    if len(named) != 1:
+        detail = "Name exactly one of deliveryId, eventId and since."
+        raise ValidationFailed([Fault("", "not_exactly_one", detail)])
     webhook, _ = await objects.fetch(call, WEBHOOKS)
     require_active(webhook)
     if call.body.since is not None:

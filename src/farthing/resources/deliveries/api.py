@@ -1,14 +1,12 @@
 """How deliveries are spoken of on the wire."""
 
 import base64
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from msgspec import Meta
 
 from farthing.core import errors, ids
-from farthing.core.errors import Fault
 from farthing.core.fields import identifier
 from farthing.core.operation import KEY_ONLY, Operation
 from farthing.core.wire import CURSOR_PATTERN, Page, Request
@@ -64,14 +62,6 @@ class Resend(Request, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-
-    @staticmethod
-    def crossed(given: dict[str, Any], _: datetime) -> Iterator[Fault]:
-        """Refuse none and more than one."""
-        named = [name for name in ("deliveryId", "eventId", "since") if name in given]
-        if len(named) != 1:
-            detail = "Name exactly one of deliveryId, eventId and since."
-            yield Fault(f"/{named[1]}" if named else "", "not_exactly_one", detail)
 
 
 async def read_page(call: Call[DeliveryQuery]) -> DeliveryPage:

@@ -37,6 +37,7 @@ Url = Annotated[
     str,
     Meta(
         max_length=addresses.MOST_CHARACTERS,
+        pattern=r"^https?://[!-\[\]-~]+$",
         description="Where events are delivered: http, or https, which live requires.",
         examples=["https://shop.example/farthing"],
         extra={
