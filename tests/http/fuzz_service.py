@@ -40,6 +40,8 @@ class Sandbox:
     settings: Settings
     # By noun, the identifiers of objects that are there.
     real: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # By control, objects that are as it wants them.
+    scenes: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     # Who pays: accounts with money and what belongs to their owner, which no case is aimed at.
     purse: dict[str, str] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
@@ -98,6 +100,13 @@ class Sandbox:
                 while operation.noun and len(self.real[operation.noun]) < _OF_EACH:
                     address = (await shots.fresh_target(operation)).address
                     self.real[operation.noun].append(_ID.search(address)[0])  # type: ignore[index]  # it has one
+                while (
+                    operation.sandbox_only
+                    and operation.noun
+                    and len(self.scenes[operation.id]) < _OF_EACH
+                ):
+                    address = (await shots.fresh_target(operation)).address
+                    self.scenes[operation.id].append(_ID.search(address)[0])  # type: ignore[index]  # it has one
 
     async def _fill_purse(self, service: Service, tenant: Tenant) -> None:
         # A customer of its own, because what cases make is the tenant's, preferences included.
@@ -149,6 +158,8 @@ class Sandbox:
     def _in_path(self, case: "schemathesis.Case[Any]") -> str:
         """Return an identifier that was told before, or one that is there, or one that is not."""
         text, noun = unquote(str(case.path_parameters["id"])), operation_of(case).noun or ""
+        if scenes := self.scenes.get(operation_of(case).id):
+            return scenes[_chance(text) % _OF_EACH]
         spared = {self.tenant.customer, *self.purse.values()}
         if text in self._told and text not in spared:
             # Answers say transaction/<uuid>, and paths say tx/<uuid>.
