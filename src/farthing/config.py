@@ -210,7 +210,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "FARTHING_PUBLIC_URL must be an https address in live, because cardholders are "
                 "sent there."
             )
-        if getattr(self, "webhook_private", False):
+        if self.webhook_private:
             raise SettingsError(
                 "FARTHING_WEBHOOK_PRIVATE lets webhooks reach private addresses and http, which "
                 "live does not. Take it away."

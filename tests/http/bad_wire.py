@@ -185,6 +185,8 @@ async def _object(tenant: "Tenant", example: str, made: dict[str, str]) -> str:
 async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
     if noun == "event":
         return await first_event(tenant.call)
+    if noun == "snapshot":
+        return await snapshot(tenant, await _object(tenant, fictitious_id("tenant"), made))
     creation = _creation(noun)
     body = await _real(tenant, creation.body_example, made)
     token = credential(creation, tenant)
@@ -202,6 +204,14 @@ async def first_event(send: Send) -> str:
     """Return an event, which nobody makes by itself: every tenant's log begins with its making."""
     page = (await send("GET", "/v1/events?limit=1", None)).json()
     return str(page["results"][0]["id"])
+
+
+async def snapshot(tenant: "Tenant", of: str) -> str:
+    """Return a snapshot of a tenant, which the operator makes."""
+    path = f"/v1/sandbox/tenants/{of}/snapshots"
+    answer = await tenant.call("POST", path, token=tenant.operator)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
 
 
 def creation_of(noun: str, every: "Iterable[Operation]") -> Operation:

@@ -129,6 +129,12 @@ class Stage:
     async def _make(self, noun: str) -> str:
         if noun == "event":
             return await first_event(self._call)
+        if noun == "snapshot":
+            keep = self.operations["tenants.keep"]
+            tenant = await self._object(fictitious_id("tenant"))
+            path = keep.path.replace("{id}", in_path(tenant))
+            kept = await self._send(keep, path, None, "req-earlier-example")
+            return str(kept.json()["id"])
         creation = self._creation(noun)
         body = await self._real(creation.body_example)
         response = await self._send(creation, creation.path, body, "req-earlier-example")

@@ -97,5 +97,6 @@ def _header_names(operation: Operation) -> Iterator[str]:
     yield "X-Request-Id"
     if operation.stream is not None:
         yield "Last-Event-ID"
-    if Grant.OPERATOR_KEY in operation.who and operation.noun not in OBJECTS:
+    in_a_tenant = Grant.OPERATOR_KEY in operation.who and not operation.of_house
+    if in_a_tenant and operation.noun not in OBJECTS:
         yield "X-Tenant"

@@ -20,6 +20,11 @@ from farthing.resources.webhooks.store import WEBHOOKS
 
 ONE: Final = "/v1/webhooks/{id}"
 
+# What a reader that does not look at formats can check too.
+_TIME: Final = (
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9:]{5})$"
+)
+
 DeliveryId = Annotated[str, identifier(model.NOUN)]
 EventId = Annotated[str, identifier(events.NOUN)]
 
@@ -58,7 +63,11 @@ class Resend(Request, frozen=True, kw_only=True):
     since: (
         Annotated[
             datetime,
-            Meta(tz=True, description="Every event of this time or later that the webhook wants."),
+            Meta(
+                tz=True,
+                description="Every event of this time or later that the webhook wants.",
+                extra_json_schema={"pattern": _TIME},
+            ),
         ]
         | None
     ) = None

@@ -35,6 +35,7 @@ async def create(call: Call[Any]) -> Command:
     tenant = await _require(call, tenant_id)
     made = NewTenantView(
         id=ids.say(NOUN, tenant.id),
+        customer_id=ids.say("customer", tenant.id),
         name=tenant.name,
         created_at=say_time(tenant.created_at),
         snapshots=[],
@@ -110,6 +111,7 @@ async def _show(call: Call[Any]) -> TenantView:
     kept = await store.find_snapshots(call.pool, tenant.id)
     return TenantView(
         id=ids.say(NOUN, tenant.id),
+        customer_id=ids.say("customer", tenant.id),
         name=tenant.name,
         created_at=say_time(tenant.created_at),
         snapshots=[

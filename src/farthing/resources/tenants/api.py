@@ -88,6 +88,7 @@ OPERATIONS: Final = (
         noun=NOUN,
         body=PutBack,
         answer=TenantView,
+        body_example={"snapshotId": "snapshot/0190a1b2-c3d4-7e5f-8a9b-5e2f3a4b5c6d"},
         **_OURS,
     ),
     Operation(

@@ -4,7 +4,7 @@ from typing import Final
 
 from farthing.core.wire import View
 
-NOUN: Final = "customer"
+NOUN: Final = "tenant"
 SNAPSHOT: Final = "snapshot"
 
 
@@ -16,9 +16,10 @@ class SnapshotView(View, frozen=True, kw_only=True):
 
 
 class TenantView(View, frozen=True, kw_only=True):
-    """A tenant of the sandbox; its identifier is that of the customer which it is itself."""
+    """A tenant of the sandbox, and the customer which it is itself."""
 
     id: str
+    customer_id: str
     name: str
     created_at: str
     snapshots: list[SnapshotView]
