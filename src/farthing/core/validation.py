@@ -141,7 +141,9 @@ def _integer(kind: shape.IntType) -> Check:
 def _moment(_: shape.DateTimeType) -> Check:
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
         moment = _read_moment(value)
-        if moment is None:
+        if not isinstance(value, str):
+            faults.append(_wrong_type(pointer, "a string"))
+        elif moment is None:
             detail = "Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z."
             faults.append(Fault(pointer, "invalid_format", detail))
         return moment
