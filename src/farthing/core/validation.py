@@ -155,7 +155,7 @@ def _read_moment(value: Any) -> datetime | None:
     try:
         # In UTC, because a time zone can push a time out of the calendar.
         return msgspec.convert(value, _Moment).astimezone(UTC)
-    except (msgspec.ValidationError, OverflowError):
+    except (msgspec.ValidationError, OverflowError, UnicodeError):
         return None
 
 
