@@ -64,8 +64,8 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     """Leave out refusals for what no schema can say.
 
     That is the same key with another request, a destination outside of the country that the
-    account already has, an end that is before its beginning, and options of a move that depend on
-    the state in which a transaction is.
+    account already has, an end that is before its beginning, options of a move that depend on
+    the state in which a transaction is, and a place or an event that there is not.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
@@ -73,6 +73,10 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     faults = said.get("errors", ())
     codes = {fault["code"] for fault in faults}
     unsayable = ({"country_mismatch"}, {"wrong_order"})
+    webhooks = {"malformed_host", "malformed_port", "credentials_in_url", "fragment_in_url"}
+    webhooks |= {"forbidden_address", "unknown_event", "unknown_delivery", "not_exactly_one"}
+    if codes and codes <= webhooks:
+        return False
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)
     return said["code"] != "idempotency_key_reused" and codes not in unsayable and not is_option
 
