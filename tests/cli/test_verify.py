@@ -23,6 +23,8 @@ from farthing.db.migrate import migrate
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Arrival, Rail
+from farthing.resources.webhooks.actions import Courier
+from farthing.worker.deliveries import Dispatcher
 
 if TYPE_CHECKING:
     from tests.conftest import Database, Tenant
@@ -65,12 +67,27 @@ def verify(database: "Database") -> subprocess.CompletedProcess[str]:
 async def make_books(database: "Database") -> UUID:
     """Let a little of everything happen, and return an account with many entries."""
     await migrate(database.url, MACHINES)
-    service = await Service.start(database.settings())
+    service = await Service.start(database.settings(webhook_private=True))
     transport = httpx2.ASGITransport(app=build(service))
     async with httpx2.AsyncClient(transport=transport, base_url="http://books.test") as client:
-        account = await _traffic(service, await make_tenant(service, client))
+        tenant = await make_tenant(service, client)
+        account = await _traffic(service, tenant)
+        await _deliver(service, tenant)
     await service.stop()
     return ids.take(account)
+
+
+async def _deliver(service: Service, tenant: "Tenant") -> None:
+    """Plan a delivery, which nobody takes."""
+    hook = {"url": "http://127.0.0.1:9/hook", "events": ["webhook.*"]}
+    made = await tenant.call("POST", "/v1/webhooks", hook, token=tenant.key)
+    assert made.status_code == 201, made.text
+    path = f"/v1/webhooks/{made.json()['id']}"
+    await tenant.call("PATCH", path, {"description": "nobody"}, token=tenant.key)
+    dispatcher = Dispatcher(service.pool, service.committer, service.parts[Courier])
+    await dispatcher.dispatch()
+    await dispatcher.idle()
+    await dispatcher.close()
 
 
 async def _traffic(service: Service, tenant: "Tenant") -> str:
@@ -147,6 +164,16 @@ def of_objects() -> dict[str, str]:
 
 # The sentence that must be found untrue, and ways to make it so.
 UNTRUE: dict[str, list[str]] = {
+    "No webhook has come further than the log of its tenant.": [
+        "UPDATE webhook_cursors SET position = 1000000",
+    ],
+    "Every tally counts the webhooks that were not deleted.": [
+        "UPDATE webhook_tallies SET webhooks = webhooks + 1",
+    ],
+    "Every delivery is of an event, and was numbered by its webhook.": [
+        "UPDATE deliveries SET position = 1000000",
+        "UPDATE deliveries SET number = 1000000",
+    ],
     "Every counter of every balance is the sum of its entries.": [
         "UPDATE balances SET complete = complete + 1",
         "UPDATE balances SET incomplete_debits = incomplete_debits + 1",

@@ -65,8 +65,11 @@ def browse(app: "ASGIApp") -> httpx2.AsyncClient:
 
 @pytest_asyncio.fixture(scope="module")
 async def shots(app: "ASGIApp", service: Service) -> AsyncIterator[Range]:
-    async with browse(app) as client:
-        yield Range(app, service, await make_tenant(service, client))
+    # One tenant is shot at with more webhooks than a tenant may have.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("farthing.resources.webhooks.actions.MOST_WEBHOOKS", 10_000)
+        async with browse(app) as client:
+            yield Range(app, service, await make_tenant(service, client))
 
 
 @pytest.mark.parametrize("place", [one for one in FIELDS if one.required], ids=str)
@@ -101,7 +104,9 @@ async def test_everything_that_is_optional_may_be_null_at_once(
         if len(place.path) == 1:
             body = place.put(body, None)
     reply = await target.send(body)
-    assert reply.status == operation.status, reply.text
+    # Of what can be sent again, exactly one must be named.
+    expected = 422 if operation.id == "webhooks.resend" else operation.status
+    assert reply.status == expected, reply.text
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)

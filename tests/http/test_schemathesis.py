@@ -66,7 +66,8 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     That is the same key with another request, a destination outside of the country that the
     account already has, an end that is before its beginning, a place in the log that there is not,
     types of events that there are not, a length of what has none, options of a move that depend on
-    the state in which a transaction is, and two times at once or one too far away for a clock.
+    the state in which a transaction is, two times at once or one too far away for a clock, a
+    snapshot that there is not, and where no webhook may be.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
@@ -75,6 +76,9 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     codes = {fault["code"] for fault in faults}
     unsayable = {"country_mismatch", "wrong_order", "not_applicable"}
     unsayable |= {"unknown_cursor", "unknown_type", "unknown_noun"}
+    unsayable |= {"malformed_host", "malformed_port", "credentials_in_url", "fragment_in_url"}
+    unsayable |= {"forbidden_address", "unknown_event", "unknown_delivery", "not_exactly_one"}
+    unsayable |= {"unknown_snapshot"}
     is_unsayable = bool(codes) and codes <= unsayable
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)
     is_time = bool(faults) and all(one["pointer"] in {"/advance", "/to"} for one in faults)

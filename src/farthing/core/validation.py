@@ -147,7 +147,9 @@ def _moment(_: shape.DateTimeType) -> Check:
             faults.append(_wrong_type(pointer, "a string"))
             return value
         moment = _read_moment(value)
-        if moment is None:
+        if not isinstance(value, str):
+            faults.append(_wrong_type(pointer, "a string"))
+        elif moment is None:
             detail = "Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z."
             faults.append(Fault(pointer, "invalid_format", detail))
         return moment
@@ -159,7 +161,7 @@ def _read_moment(value: Any) -> datetime | None:
     try:
         # In UTC, because a time zone can push a time out of the calendar.
         return msgspec.convert(value, _Moment).astimezone(UTC)
-    except (msgspec.ValidationError, OverflowError):
+    except (msgspec.ValidationError, OverflowError, UnicodeError):
         return None
 
 
