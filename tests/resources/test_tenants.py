@@ -148,7 +148,7 @@ async def rows(database: "Database", tenant: "Tenant") -> dict[str, str]:
     return {
         table: (
             await database.fetch(
-                f"SELECT array_agg(t::text ORDER BY t::text) FROM {table} AS t "  # noqa: S608
+                f"SELECT array_agg(t::text ORDER BY t::text) FROM {table} AS t "  # noqa: S608 - ours
                 f"WHERE tenant_id = $1 AND {condition}",
                 tenant.id,
             )
