@@ -186,7 +186,7 @@ async def test_news_is_acknowledged_only_after_it_is_in_the_books(
     assert "heard" not in [verb for verb, _ in world.rail.calls]
     # Away only at the commit.
     with monkeypatch.context() as patched:
-        patched.setattr(world.house.service.committer, "_commit", away)
+        patched.setattr(world.house.service.committer._writer, "_commit", away)  # noqa: SLF001 - the database is to be away
         await world.house.teller.hear_news()
     assert "heard" not in [verb for verb, _ in world.rail.calls]
     assert await world.amounts(account) == {}

@@ -69,7 +69,7 @@ async def told(world: World, name: str, tx: Tx, body: object = ...) -> Tx:
 @contextmanager
 def nobody_notices(world: World) -> Iterator[None]:
     """Let the process that places orders die before it sends them."""
-    listeners = world.house.service.parts[Committer]._listeners  # noqa: SLF001 - the process is to be deaf
+    listeners = world.house.service.parts[Committer]._writer._listeners  # noqa: SLF001 - the process is to be deaf
     kept = listeners.pop(ORDERS)
     try:
         yield

@@ -218,7 +218,7 @@ async def test_whoever_writes_during_a_reset_writes_before_or_after_it(
         token = (await made.call("POST", f"/v1/customers/{made.customer}/tokens")).json()
         key = token.get("accessToken", made.key)
         answers = [
-            await made._client.post("/v1/accounts", json=body, headers={"X-Token": key})  # noqa: SLF001
+            await made._client.post("/v1/accounts", json=body, headers={"X-Token": key})  # noqa: SLF001 - with a token
             for _ in range(10)
         ]
         return {answer.status_code for answer in answers}
