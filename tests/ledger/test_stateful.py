@@ -54,7 +54,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @initialize()
     def open_accounts(self) -> None:
         tenant_id = self.run(actions.found_tenant(self.committer, "Books"))
-        self.books = Books(self.committer._pool, self.committer, tenant_id)  # noqa: SLF001 - ours
+        self.books = Books(self.committer._writer._pool, self.committer, tenant_id)  # noqa: SLF001 - ours
         self.accounts = [new_id() for _ in range(3)]
         for account in self.accounts:
             self.run(self.books.open(account))
