@@ -20,11 +20,11 @@ from farthing.catalog import CHECKS, MACHINES, OBJECTS
 from farthing.core import ids
 from farthing.core.ids import new_id
 from farthing.db.migrate import migrate
+from farthing.dispatch import Dispatcher
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Arrival, Rail
 from farthing.resources.webhooks.actions import Courier
-from farthing.worker.deliveries import Dispatcher
 
 if TYPE_CHECKING:
     from tests.conftest import Database, Tenant

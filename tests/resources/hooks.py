@@ -15,10 +15,10 @@ from tests.conftest import OnlyDeclaredProblems, make_tenant
 from farthing.catalog import MACHINES
 from farthing.core.clock import system_clock, whole
 from farthing.db.migrate import migrate
+from farthing.dispatch import Dispatcher
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.resources.webhooks.actions import Courier
-from farthing.worker.deliveries import Dispatcher
 
 if TYPE_CHECKING:
     from tests.conftest import Database, Tenant

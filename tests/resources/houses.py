@@ -20,6 +20,7 @@ from farthing.rails.base import Rail
 from farthing.resources.cards.vault import Vault
 from farthing.resources.clocks.actions import Timekeeper
 from farthing.resources.settlements.api import Teller
+from farthing.resources.webhooks.actions import Courier
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,7 +67,9 @@ async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any)
     vault = service.parts[Vault]
     parts = (service.settings, service.pool, service.committer, vault, rail)
     teller = Teller(*parts)
-    keeper = keep_time(service.settings, service.pool, service.committer, teller)
+    keeper = keep_time(
+        service.settings, service.pool, service.committer, teller, service.parts[Courier]
+    )
     own: Parts = {Rail: rail, Teller: teller, Timekeeper: keeper}
     return replace(service, parts={**service.parts, **own})
 

@@ -359,7 +359,7 @@ async def test_a_worker_that_is_really_killed_loses_nothing(here: World) -> None
 async def test_what_was_acknowledged_is_recorded_also_if_the_database_was_away(
     here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthing.worker.deliveries._RECORD_PAUSE", 0.01)
+    monkeypatch.setattr("farthing.dispatch._RECORD_PAUSE", 0.01)
     committer = here.service.committer
     submit, failures = committer.submit, iter(range(3))
 
@@ -415,7 +415,7 @@ async def test_two_workers_at_once_never_send_the_same_attempt_twice(here: World
 async def test_a_worker_that_is_asked_to_stop_gives_back_what_it_has_not_begun(
     here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthing.worker.deliveries._LAST_SECONDS", 0.2)
+    monkeypatch.setattr("farthing.dispatch._LAST_SECONDS", 0.2)
 
     async def hang(_: Got) -> tuple[int, bytes]:
         await asyncio.sleep(60)
@@ -590,3 +590,33 @@ def test_live_requires_https(database: "Database") -> None:
     with pytest.raises(ValidationFailed, match="https"):
         refuse_target("http://shop.example/", live)
     refuse_target("https://shop.example/", live)
+
+
+async def test_a_clock_that_is_moved_sends_again_what_was_not_taken(here: World) -> None:
+    hook = await here.hook()
+    here.receiver.says("/hook", 500)
+    await here.customer()
+    await here.deliver()
+    (waiting,) = await here.deliveries(hook)
+    assert (waiting["status"], len(waiting["attempts"])) == ("waiting", 1)
+    here.receiver.says("/hook", 204)
+    answer = await here.call("POST", "/v1/sandbox/clock", {"advance": "PT10S"})
+    assert answer["complete"]
+    (delivered,) = await here.deliveries(hook)
+    assert (delivered["status"], len(delivered["attempts"])) == ("delivered", 2)
+
+
+async def test_a_tenant_whose_clock_is_ahead_waits_no_longer_than_others(here: World) -> None:
+    await here.call("POST", "/v1/sandbox/clock", {"advance": "P3D"})
+    hook = await here.hook()
+    here.receiver.says("/hook", 500)
+    await here.customer()
+    await here.deliver()
+    here.receiver.says("/hook", 204)
+    here.clock.advance(timedelta(seconds=10))
+    await here.deliver()
+    (delivered,) = await here.deliveries(hook)
+    assert (delivered["status"], len(delivered["attempts"])) == ("delivered", 2)
+    # The receiver compares the time of the signature with its own clock.
+    signed = [int(one.headers["webhook-timestamp"]) for one in here.receiver.at("/hook")]
+    assert max(signed) <= here.clock.now.timestamp()

@@ -68,14 +68,14 @@ class Service:
         fingerprint_key = keys.derive(master_key, "idempotency fingerprint")
         rail = choose_rail(settings, pool, committer)
         teller = Teller(settings, pool, committer, vault, rail)
-        bell = Bell(pool, committer)
+        bell, courier = Bell(pool, committer), Courier(settings)
         parts: Parts = {
             Rail: rail,
             Vault: vault,
             Teller: teller,
             Committer: committer,
-            Timekeeper: keep_time(settings, pool, committer, teller),
-            Courier: Courier(settings),
+            Timekeeper: keep_time(settings, pool, committer, teller, courier),
+            Courier: courier,
             Bell: bell,
             Feeds: Feeds(pool, bell),
             EventTypes: EventTypes(OBJECTS.values()),

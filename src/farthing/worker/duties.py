@@ -10,8 +10,8 @@ from farthing.agenda import sources
 from farthing.config import Settings
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
+from farthing.dispatch import Dispatcher
 from farthing.resources.settlements.api import Teller
-from farthing.worker.deliveries import Dispatcher
 
 _BEAT: Final = """
 INSERT INTO heartbeats (process_id, seen_at) VALUES ($1, now())

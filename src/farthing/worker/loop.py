@@ -11,11 +11,11 @@ from farthing.core.ids import new_id
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import AWAY, open_pool
+from farthing.dispatch import Dispatcher
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
 from farthing.resources.settlements.api import Teller
 from farthing.resources.webhooks.actions import Courier
-from farthing.worker.deliveries import Dispatcher
 from farthing.worker.duties import Duty, delivering, duties
 
 log = structlog.get_logger()

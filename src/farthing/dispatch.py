@@ -55,9 +55,12 @@ class Parcel(Struct, frozen=True):
 
 
 class Dispatcher:
-    """Sends what is to be delivered, of every tenant."""
+    """Sends what is to be delivered, of every tenant or of one only."""
 
-    def __init__(self, pool: Pool, committer: Committer, courier: Courier) -> None:
+    def __init__(
+        self, pool: Pool, committer: Committer, courier: Courier, only: UUID | None = None
+    ) -> None:
+        self._only = only
         self._pool = pool
         self._committer = committer
         self._courier = courier
@@ -84,8 +87,8 @@ class Dispatcher:
         """Look once for what is to be sent, and begin to send it; tell whether there was any."""
         full = [key for key, count in self._under_way.items() if count >= ROOM]
         due, behind = await asyncio.gather(
-            store.find_due(self._pool, self._clocks.machine(), ROOM // 2, full),
-            store.find_behind(self._pool, full),
+            store.find_due(self._pool, self._clocks.machine(), ROOM // 2, full, self._only),
+            store.find_behind(self._pool, full, self._only),
         )
         by_webhook: defaultdict[UUID, list[Delivery]] = defaultdict(list)
         webhooks = {webhook.id: webhook for webhook, _ in due}
