@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
+import msgspec
 import structlog
 from msgspec import Struct
 
@@ -20,13 +21,15 @@ from farthing.core.ids import new_id
 from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
-from farthing.outgoing import TIMEOUT_SECONDS
+from farthing.outgoing import TIMEOUT_SECONDS, Reply
 from farthing.resources.deliveries import actions, store
 from farthing.resources.deliveries.actions import Outcome
-from farthing.resources.deliveries.model import Delivery
+from farthing.resources.deliveries.model import Delivery, by_line, choose
 from farthing.resources.events import model as events
 from farthing.resources.events import store as events_store
-from farthing.resources.events.model import Event
+from farthing.resources.faults.actions import take_on_the_way
+from farthing.resources.faults.model import Mischief
+from farthing.resources.faults.store import find_mischievous
 from farthing.resources.webhooks.actions import Courier
 from farthing.resources.webhooks.model import Cursor, Webhook
 
@@ -43,6 +46,11 @@ _LAST_SECONDS: Final = 3.0
 # Together two minutes, after which the claims have run out anyway.
 _RECORD_TRIES: Final = 240
 _RECORD_PAUSE: Final = 0.5
+
+# How long something waits, in milliseconds, so that what comes after it arrives before it.
+_OVERTAKEN: Final = 500
+_NONE: Final = Mischief()
+_DROPPED: Final = Reply(None, "", "The sandbox was asked to lose it on the way.", 0)
 
 log = structlog.get_logger()
 
@@ -61,6 +69,8 @@ class Dispatcher:
         self, pool: Pool, committer: Committer, courier: Courier, only: UUID | None = None
     ) -> None:
         self._only = only
+        # The tenants of a sandbox that want their deliveries to go wrong.
+        self._mischievous: frozenset[UUID] = frozenset()
         self._pool = pool
         self._committer = committer
         self._courier = courier
@@ -85,6 +95,8 @@ class Dispatcher:
 
     async def dispatch(self) -> bool:
         """Look once for what is to be sent, and begin to send it; tell whether there was any."""
+        if self._clocks.may_move:
+            self._mischievous = await find_mischievous(self._pool)
         full = [key for key, count in self._under_way.items() if count >= ROOM]
         due, behind = await asyncio.gather(
             store.find_due(self._pool, self._clocks.machine(), ROOM // 2, full, self._only),
@@ -151,13 +163,13 @@ class Dispatcher:
         in_line = await store.find_in_line(
             self._pool, webhook, {event.object_id for event in wanted}
         )
-        chosen, reached = _choose(wanted, in_line, room, log_part[-1].position)
+        chosen, reached = choose(wanted, in_line, room, log_part[-1].position)
         claimed: list[Delivery] = []
         command = actions.plan(webhook, cursor, reached, chosen, claimed)
         if not await self._submit(tenant_id, command):
             return
         bodies = {event.position: event for event, _ in chosen}
-        for line in _by_line(claimed):
+        for line in by_line(claimed):
             parcels = [Parcel(one, events.write(bodies[one.position])) for one in line]
             self._begin(webhook, parcels)
         if waiting := {(webhook.id, event.object_id) for event, now in chosen if not now}:
@@ -175,8 +187,12 @@ class Dispatcher:
         left = deque(line)
         try:
             async with self._gates[webhook.id]:
-                while left and await self._send(webhook, left.popleft()):
-                    pass
+                while left:
+                    mischief = await self._mischief(webhook.tenant_id)
+                    if mischief.reorder:
+                        left.insert(1, left.popleft())
+                    if not await self._send(webhook, left.popleft(), mischief):
+                        break
         except Exception:
             # Such as a secret that cannot be opened; the claim runs out, and it is tried again.
             log.exception("delivery_not_sent", webhook_id=str(webhook.id))
@@ -187,7 +203,7 @@ class Dispatcher:
                 )
             self._forget(webhook.id)
 
-    async def _send(self, webhook: Webhook, parcel: Parcel) -> bool:
+    async def _send(self, webhook: Webhook, parcel: Parcel, mischief: Mischief) -> bool:
         """Send one parcel, and tell whether the next one may follow."""
         now, delivery = self._clocks.last_known(webhook.tenant_id), parcel.delivery
         left = 0.0 if delivery.due_at is None else (delivery.due_at - now).total_seconds()
@@ -196,15 +212,32 @@ class Dispatcher:
             self._note(Outcome(delivery, now, None))
             return False
         try:
-            # The receiver compares the time of the signature with its own clock.
-            signed_at = self._clocks.machine()
-            reply = await self._courier.carry(webhook, delivery.message_id, parcel.body, signed_at)
+            reply = await self._carry(webhook, parcel, mischief)
         except BaseException:
             # Whether it arrived is not known; once the claim has run out it is sent again.
             self._under_way[webhook.id] -= 1
             raise
         self._note(Outcome(delivery, now, reply))
         return reply.succeeded
+
+    async def _carry(self, webhook: Webhook, parcel: Parcel, mischief: Mischief) -> Reply:
+        late = mischief.milliseconds + (_OVERTAKEN if mischief.reorder else 0)
+        await asyncio.sleep(late / 1000)
+        if mischief.drop:
+            return _DROPPED
+        # The receiver compares the time of the signature with its own clock.
+        signed_at, message_id = self._clocks.machine(), parcel.delivery.message_id
+        if mischief.duplicate:
+            await self._courier.carry(webhook, message_id, parcel.body, signed_at)
+        return await self._courier.carry(webhook, message_id, parcel.body, signed_at)
+
+    async def _mischief(self, tenant_id: UUID) -> Mischief:
+        """Return what a tenant of a sandbox wants to go wrong with a delivery."""
+        if tenant_id not in self._mischievous:
+            return _NONE
+        context = Context(Principal(tenant_id, Grant.PLATFORM), request_id=f"fault-{new_id()}")
+        answer = await self._committer.submit(context, take_on_the_way())
+        return msgspec.json.decode(answer.body, type=Mischief)
 
     def _note(self, outcome: Outcome) -> None:
         self._under_way[outcome.delivery.webhook_id] -= 1
@@ -258,28 +291,3 @@ class Dispatcher:
             log.warning("deliveries_put_off", tenant_id=str(tenant_id), code=problem.code)
             return False
         return True
-
-
-def _choose(
-    wanted: Sequence[Event], in_line: set[UUID], room: int, last: int
-) -> tuple[list[tuple[Event, bool]], int]:
-    """Tell of each event whether it goes at once, and which position is reached thereby.
-
-    What has to wait for an earlier one of its object takes no room. The first event that would
-    need room that is not there ends it.
-    """
-    chosen: list[tuple[Event, bool]] = []
-    for event in wanted:
-        now = event.object_id not in in_line
-        if now and not room:
-            return chosen, event.position - 1
-        room -= now
-        chosen.append((event, now))
-    return chosen, last
-
-
-def _by_line(claimed: Iterable[Delivery]) -> list[list[Delivery]]:
-    lines: defaultdict[UUID, list[Delivery]] = defaultdict(list)
-    for one in claimed:
-        lines[one.object_id].append(one)
-    return list(lines.values())

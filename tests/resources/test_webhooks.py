@@ -4,6 +4,7 @@ import asyncio
 import base64
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -620,3 +621,49 @@ async def test_a_tenant_whose_clock_is_ahead_waits_no_longer_than_others(here: W
     # The receiver compares the time of the signature with its own clock.
     signed = [int(one.headers["webhook-timestamp"]) for one in here.receiver.at("/hook")]
     assert max(signed) <= here.clock.now.timestamp()
+
+
+async def arm(here: World, kind: str, **fields: Any) -> None:
+    await here.call("POST", "/v1/sandbox/faults", {"kind": kind, "count": 1, **fields})
+
+
+async def test_a_client_can_have_a_delivery_twice(here: World) -> None:
+    await here.hook()
+    await arm(here, "duplicateDelivery")
+    await here.customer(updates=1)
+    await here.deliver()
+    ids = [one.headers["webhook-id"] for one in here.receiver.at("/hook")]
+    assert (len(ids), len(set(ids))) == (3, 2)
+
+
+async def test_a_client_can_lose_a_delivery_on_the_way_and_gets_it_later(here: World) -> None:
+    hook = await here.hook()
+    await arm(here, "dropDelivery")
+    await here.customer()
+    await here.deliver()
+    assert here.receiver.at("/hook") == []
+    here.clock.advance(timedelta(seconds=10))
+    await here.deliver()
+    (delivered,) = await here.deliveries(hook)
+    lost, taken = delivered["attempts"]
+    assert "asked to lose it" in lost["error"]
+    assert taken["statusCode"] == 204
+
+
+async def test_a_client_can_have_deliveries_out_of_order(here: World) -> None:
+    await here.hook()
+    await arm(here, "reorderDelivery")
+    await here.customer(updates=2)
+    await here.deliver()
+    versions = [msgspec.json.decode(one.body)["objectVersion"] for one in here.receiver.at("/hook")]
+    assert versions == [2, 1, 3]
+
+
+async def test_a_client_can_have_a_delivery_late(here: World) -> None:
+    await here.hook()
+    await arm(here, "delayDelivery", milliseconds=300)
+    await here.customer()
+    began = time.monotonic()
+    await here.deliver()
+    assert time.monotonic() - began >= 0.3
+    assert len(here.receiver.at("/hook")) == 1

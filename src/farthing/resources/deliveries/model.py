@@ -6,6 +6,8 @@ process that died.
 """
 
 import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -17,6 +19,7 @@ from farthing.core.clock import say_time
 from farthing.core.rows import VersionedRow
 from farthing.core.wire import View
 from farthing.resources.events import model as events
+from farthing.resources.events.model import Event
 from farthing.resources.webhooks import model as webhooks
 from farthing.resources.webhooks.model import AttemptView, Try, view_attempt
 
@@ -108,3 +111,29 @@ def pause_after(attempts: int) -> timedelta | None:
         return None
     jitter = random.uniform(1, 1 + MOST_JITTER)  # noqa: S311 - jitter, no secret
     return PAUSES[attempts - 1] * jitter
+
+
+def choose(
+    wanted: Sequence[Event], in_line: set[UUID], room: int, last: int
+) -> tuple[list[tuple[Event, bool]], int]:
+    """Tell of each event whether it goes at once, and which position is reached thereby.
+
+    What has to wait for an earlier one of its object takes no room. The first event that would
+    need room that is not there ends it.
+    """
+    chosen: list[tuple[Event, bool]] = []
+    for event in wanted:
+        now = event.object_id not in in_line
+        if now and not room:
+            return chosen, event.position - 1
+        room -= now
+        chosen.append((event, now))
+    return chosen, last
+
+
+def by_line(claimed: Iterable[Delivery]) -> list[list[Delivery]]:
+    """Put together what is of one object, in its order."""
+    lines: defaultdict[UUID, list[Delivery]] = defaultdict(list)
+    for one in claimed:
+        lines[one.object_id].append(one)
+    return list(lines.values())

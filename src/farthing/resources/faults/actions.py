@@ -14,10 +14,12 @@ from farthing.db.draft import Draft
 from farthing.resources.faults.model import (
     DELAYS,
     EVERY_ID,
+    OF_DELIVERIES,
     REFUSALS,
     USUAL_DELAY,
     Fault,
     FaultsView,
+    Mischief,
     Taken,
     id_of,
     view,
@@ -85,6 +87,22 @@ def take(kinds: Collection[str]) -> Command:
         )
 
     return Command(decide, needs=[Need(FAULTS, EVERY_ID[kind]) for kind in sorted(kinds)])
+
+
+def take_on_the_way() -> Command:
+    """Let what is armed happen to one delivery, and count it."""
+
+    def decide(draft: Draft) -> Struct:
+        taken = {kind: _count(draft, kind) for kind in sorted(OF_DELIVERIES)}
+        delay = taken["delayDelivery"]
+        return Mischief(
+            duplicate=taken["duplicateDelivery"] is not None,
+            milliseconds=0 if delay is None else delay.milliseconds or 0,
+            reorder=taken["reorderDelivery"] is not None,
+            drop=taken["dropDelivery"] is not None,
+        )
+
+    return Command(decide, needs=[Need(FAULTS, EVERY_ID[kind]) for kind in sorted(OF_DELIVERIES)])
 
 
 def _count(draft: Draft, kind: str) -> Fault | None:

@@ -26,6 +26,7 @@ Refusal = Literal["rateLimited", "unavailable"]
 REFUSALS: Final[tuple[Refusal, ...]] = get_args(Refusal)
 # The others are for the worker, who delivers.
 OF_REQUESTS: Final = frozenset({*REFUSALS, "delay", "cut"})
+OF_DELIVERIES: Final = frozenset(get_args(FaultKind)) - OF_REQUESTS
 DELAYS: Final = frozenset({"delay", "delayDelivery"})
 USUAL_DELAY: Final = 1000
 
@@ -54,6 +55,15 @@ class FaultsView(View, frozen=True, kw_only=True):
     """Every fault that is armed."""
 
     results: list[FaultView]
+
+
+class Mischief(Struct, frozen=True):
+    """What happens to one delivery."""
+
+    duplicate: bool = False
+    milliseconds: int = 0
+    reorder: bool = False
+    drop: bool = False
 
 
 class Taken(Struct, frozen=True):
