@@ -50,7 +50,7 @@ class Place:
         self.other_account = ""
 
     @classmethod
-    async def make(cls, tenant: "Tenant") -> "Place":
+    async def make(cls, tenant: "Tenant", operation: Operation | None = None) -> "Place":
         customer = await tenant.new_customer()
         place = cls(tenant, customer, await tenant.token_for(customer))
         # In the order of the catalogue, where what an object refers to comes before it.
@@ -61,11 +61,11 @@ class Place:
             place.objects[noun] = answer.json()["id"]
         place.other_account = await tenant.new_account(customer)
         place.objects["event"] = await first_event(tenant.call)
-        made = await tenant.call(
-            "POST", "/v1/sandbox/tenants", {"name": "Thrown away"}, token=tenant.operator
-        )
-        place.objects["tenant"] = made.json()["id"]
-        place.objects["snapshot"] = await bad_wire.snapshot(tenant, place.objects["tenant"])
+        if operation is not None and operation.of_house:
+            body = {"name": "Thrown away"}
+            made = await tenant.call("POST", "/v1/sandbox/tenants", body, token=tenant.operator)
+            place.objects["tenant"] = made.json()["id"]
+            place.objects["snapshot"] = await bad_wire.snapshot(tenant, place.objects["tenant"])
         return place
 
     def body(self, operation: Operation) -> Any:
@@ -183,7 +183,7 @@ async def test_live_tells_a_key_of_the_sandbox_the_address_of_the_sandbox(
 async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
     tenant: "Tenant", database: "Database", service: Service, operation: Operation
 ) -> None:
-    place = await Place.make(tenant)
+    place = await Place.make(tenant, operation)
     held = {
         Grant.API_KEY: tenant.key,
         Grant.CLIENT_TOKEN: tenant.token,
@@ -199,7 +199,7 @@ async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
     for grant in operation.who:
         named = grant is Grant.OPERATOR_KEY and not operation.of_house
         headers = {"X_Tenant": tenant.customer} if named else {}
-        fresh = await Place.make(tenant)
+        fresh = await Place.make(tenant, operation)
         held[Grant.CUSTOMER_TOKEN] = fresh.token
         wanted = await scene(service, tenant.call, operation.id)
         if spends(operation.id):
@@ -214,8 +214,8 @@ async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
 async def test_what_belongs_to_another_is_indistinguishable_from_what_is_missing(
     tenant: "Tenant", other_tenant: "Tenant", database: "Database", operation: Operation
 ) -> None:
-    mine, theirs = await Place.make(tenant), await Place.make(other_tenant)
-    neighbour = await Place.make(tenant)
+    mine, theirs = await Place.make(tenant, operation), await Place.make(other_tenant, operation)
+    neighbour = await Place.make(tenant, operation)
     noun = operation.noun or ""
     missing = f"{noun}/{MISSING_ID}"
     held = {
