@@ -42,6 +42,8 @@ class Sandbox:
     real: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     # By control, objects that are as it wants them.
     scenes: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # By tenant, what was kept of it.
+    snapshots: dict[str, str] = field(default_factory=dict)
     # Who pays: accounts with money and what belongs to their owner, which no case is aimed at.
     purse: dict[str, str] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
@@ -105,8 +107,10 @@ class Sandbox:
                     and operation.noun
                     and len(self.scenes[operation.id]) < _OF_EACH
                 ):
-                    address = (await shots.fresh_target(operation)).address
-                    self.scenes[operation.id].append(_ID.search(address)[0])  # type: ignore[index]  # it has one
+                    target = await shots.fresh_target(operation)
+                    found = _ID.search(target.address)[0]  # type: ignore[index]  # it has one
+                    self.scenes[operation.id].append(found)
+                    self.snapshots[found] = target.body.get("snapshotId", "")
 
     async def _fill_purse(self, service: Service, tenant: Tenant) -> None:
         # A customer of its own, because what cases make is the tenant's, preferences included.
@@ -153,6 +157,9 @@ class Sandbox:
             case.path_parameters = {"id": self._in_path(case)}
         if isinstance(case.body, dict):
             case.body = self._in_body(case.body)
+            if _ID.fullmatch(str(case.body.get("snapshotId"))):
+                kept = self.snapshots.get(str(case.path_parameters.get("id")))
+                case.body = {**case.body, "snapshotId": kept or case.body["snapshotId"]}
         return case
 
     def _in_path(self, case: "schemathesis.Case[Any]") -> str:
