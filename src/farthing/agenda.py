@@ -18,21 +18,18 @@ from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.due import Due, Source
 from farthing.db.pool import Pool
-from farthing.dispatch import Dispatcher
 from farthing.resources.cards import store as cards
 from farthing.resources.cards.actions import expire as expire_card
 from farthing.resources.challenges import store as challenges
 from farthing.resources.challenges.actions import end_challenge
 from farthing.resources.challenges.model import ChallengeRow
 from farthing.resources.clocks.actions import Timekeeper
-from farthing.resources.deliveries.store import find_next as find_next_delivery
 from farthing.resources.orders import store as orders
 from farthing.resources.references import store as references
 from farthing.resources.references.actions import expire as expire_reference
 from farthing.resources.settlements.actions import expire as expire_transaction
 from farthing.resources.settlements.api import Teller
 from farthing.resources.transactions import store as transactions
-from farthing.resources.webhooks.actions import Courier
 
 V = TypeVar("V", bound=VersionedRow)
 
@@ -60,11 +57,9 @@ def platform(tenant_id: UUID) -> Context:
     return Context(Principal(tenant_id, Grant.PLATFORM), request_id=f"worker-{new_id()}")
 
 
-def keep_time(
-    settings: Settings, pool: Pool, committer: Committer, teller: Teller, courier: Courier
-) -> Timekeeper:
+def keep_time(settings: Settings, pool: Pool, committer: Committer, teller: Teller) -> Timekeeper:
     """Return what moves the clocks of a sandbox's tenants."""
-    todo = (*sources(settings, pool, committer, teller), _deliveries(pool, committer, courier))
+    todo = sources(settings, pool, committer, teller)
     return Timekeeper(settings, pool, committer.clocks, todo, teller.idle_for)
 
 
@@ -134,30 +129,6 @@ def _news(teller: Teller) -> Source:
 
     every = timedelta(seconds=2)
     return Source("hear the news of rails", every, teller.hear_news, teller.next_news, run_of)
-
-
-def _deliveries(pool: Pool, committer: Committer, courier: Courier) -> Source:
-    """Send again what its endpoint did not take; the worker does so all the time."""
-
-    async def run() -> None:
-        await send(None)
-
-    async def send(tenant_id: UUID | None) -> None:
-        dispatcher = Dispatcher(pool, committer, courier, tenant_id)
-        try:
-            while await dispatcher.dispatch():
-                await dispatcher.idle()
-        finally:
-            await dispatcher.close()
-
-    async def next_of(tenant_id: UUID, after: datetime) -> datetime | None:
-        return await find_next_delivery(pool, tenant_id, after)
-
-    async def run_of(tenant_id: UUID, _: datetime) -> bool:
-        await send(tenant_id)
-        return False
-
-    return Source("deliver events", timedelta(milliseconds=50), run, next_of, run_of)
 
 
 def _janitor(settings: Settings, committer: Committer) -> Source:

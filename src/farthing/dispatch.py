@@ -63,12 +63,9 @@ class Parcel(Struct, frozen=True):
 
 
 class Dispatcher:
-    """Sends what is to be delivered, of every tenant or of one only."""
+    """Sends what is to be delivered, of every tenant."""
 
-    def __init__(
-        self, pool: Pool, committer: Committer, courier: Courier, only: UUID | None = None
-    ) -> None:
-        self._only = only
+    def __init__(self, pool: Pool, committer: Committer, courier: Courier) -> None:
         # The tenants of a sandbox that want their deliveries to go wrong.
         self._mischievous: frozenset[UUID] = frozenset()
         self._pool = pool
@@ -99,8 +96,8 @@ class Dispatcher:
             self._mischievous = await find_mischievous(self._pool)
         full = [key for key, count in self._under_way.items() if count >= ROOM]
         due, behind = await asyncio.gather(
-            store.find_due(self._pool, self._clocks.machine(), ROOM // 2, full, self._only),
-            store.find_behind(self._pool, full, self._only),
+            store.find_due(self._pool, self._clocks.machine(), ROOM // 2, full),
+            store.find_behind(self._pool, full),
         )
         by_webhook: defaultdict[UUID, list[Delivery]] = defaultdict(list)
         webhooks = {webhook.id: webhook for webhook, _ in due}

@@ -20,7 +20,6 @@ from farthing.rails.base import Rail
 from farthing.resources.cards.vault import Vault
 from farthing.resources.clocks.actions import Timekeeper
 from farthing.resources.settlements.api import Teller
-from farthing.resources.webhooks.actions import Courier
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -74,7 +74,7 @@ class Service:
             Vault: vault,
             Teller: teller,
             Committer: committer,
-            Timekeeper: keep_time(settings, pool, committer, teller, courier),
+            Timekeeper: keep_time(settings, pool, committer, teller),
             Courier: courier,
             Bell: bell,
             Feeds: Feeds(pool, bell),

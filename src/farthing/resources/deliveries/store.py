@@ -41,7 +41,6 @@ FROM webhooks AS w
 JOIN webhook_cursors AS c ON c.tenant_id = w.tenant_id AND c.id = w.id
 JOIN event_heads AS h ON h.tenant_id = w.tenant_id
 WHERE {_ACTIVE} AND c.position < h.position AND w.id <> ALL($1::uuid[])
-  AND ($2::uuid IS NULL OR w.tenant_id = $2)
 """  # noqa: S608 - our own names
 # The earlier ones of the same object come first, in whatever state of waiting they are.
 _DUE: Final = f"""
@@ -58,12 +57,7 @@ FROM webhooks AS w JOIN event_heads AS h ON h.tenant_id = w.tenant_id CROSS JOIN
       )
     ORDER BY one.due_at LIMIT $2
 ) AS d
-WHERE {_ACTIVE} AND w.id <> ALL($3::uuid[]) AND ($4::uuid IS NULL OR w.tenant_id = $4)
-"""  # noqa: S608 - our own names
-_NEXT: Final = f"""
-SELECT min(d.due_at) FROM deliveries AS d
-JOIN webhooks AS w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id
-WHERE d.tenant_id = $1 AND d.status = 'waiting' AND d.due_at > $2 AND {_ACTIVE}
+WHERE {_ACTIVE} AND w.id <> ALL($3::uuid[])
 """  # noqa: S608 - our own names
 _IN_LINE: Final = """
 SELECT DISTINCT object_id FROM deliveries
@@ -105,28 +99,20 @@ ORDER BY id DESC LIMIT $5
 """
 
 
-async def find_behind(
-    pool: Pool, full: Iterable[UUID], only: UUID | None
-) -> list[tuple[Webhook, Cursor]]:
+async def find_behind(pool: Pool, full: Iterable[UUID]) -> list[tuple[Webhook, Cursor]]:
     """Return the active webhooks for which there are new events, but not those that are full."""
-    records = await pool.fetch(_BEHIND, list(full), only)
+    records = await pool.fetch(_BEHIND, list(full))
     width = len(WEBHOOKS.columns)
     return [(WEBHOOKS.read(one[:width]), CURSORS.read(one[width:])) for one in records]
 
 
 async def find_due(
-    pool: Pool, now: datetime, most: int, full: Iterable[UUID], only: UUID | None
+    pool: Pool, now: datetime, most: int, full: Iterable[UUID]
 ) -> list[tuple[Webhook, Delivery]]:
     """Return what is to be sent when this machine has this time, each tenant by its own clock."""
-    records = await pool.fetch(_DUE, now, most, list(full), only)
+    records = await pool.fetch(_DUE, now, most, list(full))
     width = len(WEBHOOKS.columns)
     return [(WEBHOOKS.read(one[:width]), DELIVERIES.read(one[width:])) for one in records]
-
-
-async def find_next(pool: Pool, tenant_id: UUID, after: datetime) -> datetime | None:
-    """Return when a delivery of a tenant falls due next."""
-    found: datetime | None = await pool.fetchval(_NEXT, tenant_id, after)
-    return found
 
 
 async def find_in_line(pool: Pool, webhook: Webhook, objects: Iterable[UUID]) -> set[UUID]:
