@@ -66,9 +66,7 @@ async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any)
     vault = service.parts[Vault]
     parts = (service.settings, service.pool, service.committer, vault, rail)
     teller = Teller(*parts)
-    keeper = keep_time(
-        service.settings, service.pool, service.committer, teller, service.parts[Courier]
-    )
+    keeper = keep_time(service.settings, service.pool, service.committer, teller)
     own: Parts = {Rail: rail, Teller: teller, Timekeeper: keeper}
     return replace(service, parts={**service.parts, **own})
 
