@@ -222,11 +222,11 @@ class Dispatcher:
         await asyncio.sleep(late / 1000)
         if mischief.drop:
             return _DROPPED
-        # The receiver compares the time of the signature with its own clock.
-        signed_at, message_id = self._clocks.machine(), parcel.delivery.message_id
+        # Which secrets are good is a matter of the tenant's time.
+        now, message_id = self._clocks.last_known(webhook.tenant_id), parcel.delivery.message_id
         if mischief.duplicate:
-            await self._courier.carry(webhook, message_id, parcel.body, signed_at)
-        return await self._courier.carry(webhook, message_id, parcel.body, signed_at)
+            await self._courier.carry(webhook, message_id, parcel.body, now)
+        return await self._courier.carry(webhook, message_id, parcel.body, now)
 
     async def _mischief(self, tenant_id: UUID) -> Mischief:
         """Return what a tenant of a sandbox wants to go wrong with a delivery."""

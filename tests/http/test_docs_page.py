@@ -19,6 +19,7 @@ import pytest_asyncio
 import uvicorn
 from starlette.types import ASGIApp
 from tests.http.published import DOCUMENT, OPERATIONS, SECTIONS
+from tests.loud import cannot_run
 
 from farthing.catalog import MACHINES
 from farthing.core.actors import Actor
@@ -159,10 +160,7 @@ def _require(*programs: str) -> list[str]:
     """Find programs; without them the test is skipped aloud, and fails where it must run."""
     missing = [name for name in programs if shutil.which(name) is None]
     if missing:
-        reason = f"NOT INSTALLED: {', '.join(missing)}, SO THE PAGE WAS NOT TRIED FOR REAL"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        cannot_run(f"Not installed: {', '.join(missing)}, so the page was not tried for real.")
     return [str(shutil.which(name)) for name in programs]
 
 

@@ -669,3 +669,15 @@ async def test_a_client_can_have_a_delivery_late(here: World) -> None:
     await here.deliver()
     assert time.monotonic() - began >= 0.3
     assert len(here.receiver.at("/hook")) == 1
+
+
+async def test_an_old_secret_ends_by_the_tenants_clock(here: World) -> None:
+    hook = await here.hook()
+    await here.call("POST", f"/v1/webhooks/{hook['id']}/rotate")
+    await here.customer()
+    await here.deliver()
+    await here.call("POST", "/v1/sandbox/clock", {"advance": "P2D"})
+    await here.customer()
+    await here.deliver()
+    signed = [one.headers["webhook-signature"].split(" ") for one in here.receiver.at("/hook")]
+    assert [len(one) for one in signed] == [2, 1]

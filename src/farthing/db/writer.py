@@ -119,6 +119,8 @@ class Writer:
         """
         try:
             return (await self._commit_patiently(tenant_id, [one]))[0]
+        except Problem as problem:
+            return problem
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody's request hangs
             if is_away(error):
                 return _away()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.loud import cannot_run
 
 from farthing.db.embedded import EmbeddedServer, EmbeddedServerError, binary, programs
 from farthing.db.embedded.programs import Account, Programs, service_account
@@ -19,10 +20,14 @@ ProcessesOf = Callable[[Path], list[psutil.Process]]
 WaitFor = Callable[[Callable[[], object]], None]
 Supervisor = Callable[..., AbstractContextManager[subprocess.Popen[str]]]
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(os.geteuid() != 0, reason="Only root can act as another user."),
-]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _as_root() -> None:
+    if os.geteuid() != 0:
+        cannot_run("Only root can act as another user.")
+
 
 # Everything is imported first, as Python itself may be in a folder that is closed to the other.
 BECOME_ANOTHER = """
@@ -105,7 +110,7 @@ def test_an_ordinary_user_runs_it_as_itself(
 ) -> None:
     account = service_account()
     if not can_run(account):
-        pytest.skip("The programs are in a folder that is closed to ordinary users.")
+        cannot_run("The programs are in a folder that is closed to ordinary users.")
     os.chown(open_folder, *account)
     with supervisor(open_folder / "postgres", first=BECOME_ANOTHER.format(account)) as user:
         assert user.stdout is not None
