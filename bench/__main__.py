@@ -22,6 +22,7 @@ _MODES: Final[dict[str, Callable[[Plan], bool]]] = {
     "large": modes.compare_sizes,
     "memory": modes.watch_memory,
     "flood": modes.withstand,
+    "deliveries": modes.deliver,
     "quick": modes.compare,
 }
 
@@ -46,6 +47,9 @@ def main(  # noqa: PLR0913 - each is an option of the command line
     flood: Annotated[
         bool, typer.Option("--flood", help="What a flood of one tenant costs another.")
     ] = False,
+    deliveries: Annotated[
+        bool, typer.Option("--deliveries", help="How late events reach a receiver under load.")
+    ] = False,
     profile: Annotated[
         str, typer.Option(help="Tell where the time of the scenario with this text goes.")
     ] = "",
@@ -57,6 +61,7 @@ def main(  # noqa: PLR0913 - each is an option of the command line
         "large": large,
         "memory": memory,
         "flood": flood,
+        "deliveries": deliveries,
         "quick": quick,
     }
     name = next((mode for mode, wanted in asked.items() if wanted), "latest")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench import flood, plot, profiling, report
+from bench import deliveries, flood, plot, profiling, report
 from bench.growth import GROWTHS, Growth
 from bench.interrupts import signals_interrupt, undisturbed_end
 from bench.load import BenchError, Load
@@ -143,6 +143,26 @@ def withstand(plan: Plan) -> bool:
     CONSOLE.print(text, markup=False, soft_wrap=True)
     _write(plan.name, text)
     return not any_errors(flood.measurements(rounds))
+
+
+def deliver(plan: Plan) -> bool:
+    """Tell how many events are delivered while transfers make them, and how late."""
+    load = plan.load
+    pause = deliveries.pause_for(load.connections, deliveries.WANTED_EVENTS)
+    with _on_stage() as stage, deliveries.receiving() as receiver:
+        deliveries.subscribe(stage, receiver.ports)
+        deliveries.measure(stage, receiver, Load(_WARM_UP_SECONDS), pause=pause)
+        paced, full = (
+            [deliveries.measure(stage, receiver, load, pause=one) for _ in range(plan.rounds)]
+            for one in (pause, None)
+        )
+        stage.run("farthing", "verify")
+        runs = [run.transfers for run in (*paced, *full)]
+        _tell(stage, runs)
+    text = deliveries.for_people(paced, full)
+    CONSOLE.print(text, markup=False, soft_wrap=True)
+    _write(plan.name, text)
+    return not any_errors(runs) and not any(run.wrong for run in (*paced, *full))
 
 
 def profile(plan: Plan) -> bool:

@@ -156,6 +156,8 @@ def _environment(server: EmbeddedServer, port: int, folder: Path) -> dict[str, s
         "FARTHING_PROCESSES": os.environ.get("BENCH_PROCESSES", str(os.cpu_count() or 1)),
         "FARTHING_PORT": str(port),
         "FARTHING_LOG_LEVEL": "warning",
+        # The receiver of deliveries is on this machine.
+        "FARTHING_WEBHOOK_PRIVATE": "true",
         "BENCH_SAMPLES": str(folder / "samples"),
     }
 

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import flood, ledger, pgbench, plot, profiling, report, sampled, wrk
+from bench import deliveries, flood, ledger, pgbench, plot, profiling, report, sampled, wrk
 from bench.growth import GROWTHS, Growth
 from bench.load import BenchError, Load
 from bench.measurement import (
@@ -24,6 +24,7 @@ from bench.measurement import (
     summarise_trials,
 )
 from bench.modes import Plan
+from bench.receiver import Tally
 from bench.scenarios import SCENARIOS, counted
 from rich.console import Console
 
@@ -242,3 +243,21 @@ def test_the_report_of_a_flood_says_what_the_calm_tenant_keeps() -> None:
     assert "keeps 50% of its rate" in text
     assert "| The calm tenant opens accounts, beside the flood | 4 | 100 | 1.0 | 40.0 |" in text
     assert len(flood.measurements(rounds)) == 6
+
+
+def test_a_pause_lets_callers_make_so_many_events_together() -> None:
+    assert deliveries.pause_for(64, 1000) == 128 - 25
+
+
+def test_deliveries_that_were_lost_or_came_twice_are_counted() -> None:
+    tally = Tally(received=12, distinct=10, p50=1.0, p99=2.0)
+    assert deliveries.Run(run(5.0), 10, 8, tally, 2.0).wrong == 2
+    assert deliveries.Run(run(5.0), 11, 8, tally, 2.0).wrong == 3
+    assert deliveries.Run(run(5.0), 10, 8, tally, 2.0).rate == 4.0
+
+
+def test_report_of_deliveries_tells_rates_and_lags() -> None:
+    tally = Tally(received=4000, distinct=4000, p50=29.0, p99=1146.0)
+    some = [deliveries.Run(run(500.0), 4000, 3000, tally, 2.0)]
+    text = deliveries.for_people(some, some)
+    assert "| 2,000 | 1,500 | 29 | 1,146 | 0 |" in text

@@ -610,8 +610,9 @@ CREATE INDEX deliveries_by_webhook ON deliveries (tenant_id, webhook_id, id);
 -- The line in which the deliveries of one object to one webhook stand.
 CREATE INDEX deliveries_by_object ON deliveries (tenant_id, webhook_id, object_id, number)
     WHERE status = 'waiting';
+-- Only what has a time, so that nobody looks for the line of an object here.
 CREATE INDEX deliveries_by_due ON deliveries (tenant_id, webhook_id, due_at)
-    WHERE status = 'waiting';
+    WHERE status = 'waiting' AND due_at IS NOT NULL;
 
 GRANT SELECT, INSERT, UPDATE ON webhooks, webhook_cursors, webhook_tallies, deliveries
     TO farthing_app;
