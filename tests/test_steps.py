@@ -31,11 +31,12 @@ from farthing.resources.cards.store import CARDS
 from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.customers.model import Standing
 from farthing.resources.customers.store import STANDINGS
+from farthing.resources.moves.actions import take_step
+from farthing.resources.moves.api import MoveTransaction
 from farthing.resources.orders.model import OrderRow
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.payments.model import new_transaction
 from farthing.resources.transactions import actions
-from farthing.resources.transactions.api import MoveTransaction
 from farthing.resources.transactions.model import MACHINE, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -392,13 +393,13 @@ def test_a_request_moves_a_transaction_exactly_when_it_may(state: str, kind: str
             stopped = one.order.id if one.order is not None and recalled else None
             body = request(one, target)
             if may(one, target, who, recalled=recalled):
-                after = actions._move(draft, one.tx, body, stopped)  # noqa: SLF001 - the step alone, without what follows
+                after = take_step(draft, one.tx, body, stopped)
                 assert (after.state_id, after.money) == (target, money_after(one, target))
                 check_books(draft, one.tx, after)
                 check_words(draft, one, after, WHO[who].actor)
                 continue
             with pytest.raises(errors.TransitionNotAllowed) as refused:
-                actions._move(draft, one.tx, body, stopped)  # noqa: SLF001 - the step alone
+                take_step(draft, one.tx, body, stopped)
             # Until the rail has said no, it may recall what it has.
             hope = recalled or not may(one, target, who, recalled=True)
             assert refused.value.members == {
@@ -419,13 +420,13 @@ def test_another_state_than_the_expected_one_is_refused_before_everything_else(
     for who, target in itertools.product(WHO, REQUESTED):
         for expected in others:
             with pytest.raises(errors.StateMismatch) as refused:
-                actions._move(one.draft(WHO[who]), one.tx, request(one, target, expected), None)  # noqa: SLF001 - the step alone
+                take_step(one.draft(WHO[who]), one.tx, request(one, target, expected), None)
             assert refused.value.members == {
                 "currentStateId": state,
                 "allowedStateIds": allowed(one, who, recalled=True),
             }
         if may(one, target, who, recalled=True):
-            after = actions._move(one.draft(WHO[who]), one.tx, request(one, target, said), None)  # noqa: SLF001 - the step alone
+            after = take_step(one.draft(WHO[who]), one.tx, request(one, target, said), None)
             assert after.state_id == target
 
 
@@ -437,7 +438,7 @@ def test_nobody_moves_a_transaction_whose_requirements_are_unresolved(
         asked = {"threeDSecure": "https://farthing.test/challenges/x"}
         tx = msgspec.structs.replace(one.tx, requirements=asked)
         with pytest.raises(errors.RequirementsUnresolved) as refused:
-            actions._move(one.draft(WHO[who]), tx, request(one, target), None)  # noqa: SLF001 - the step alone
+            take_step(one.draft(WHO[who]), tx, request(one, target), None)
         assert refused.value.members == {"currentStateId": state, "allowedStateIds": []}
 
 

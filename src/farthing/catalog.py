@@ -29,6 +29,7 @@ from farthing.resources.deliveries import api as deliveries
 from farthing.resources.deliveries import store as deliveries_store
 from farthing.resources.events import api as events
 from farthing.resources.faults import api as faults
+from farthing.resources.moves import api as moves
 from farthing.resources.orders import api as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
@@ -54,6 +55,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (accounts, accounts_store.ACCOUNTS, accounts_store.CHECKS),
     (payments, None, ()),
     (transactions, transactions_store.TRANSACTIONS, transactions_store.CHECKS),
+    (moves, None, ()),
     (orders, None, orders_store.CHECKS),
     (arrivals, None, arrivals_store.CHECKS),
     (settlements, None, settlements_store.CHECKS),

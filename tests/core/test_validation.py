@@ -12,8 +12,8 @@ from farthing.core.errors import Fault, ValidationFailed
 from farthing.core.fields import Address, Amount, Annotations, CurrencyISO, Tags
 from farthing.core.validation import parse, point
 from farthing.core.wire import Request
+from farthing.resources.moves.api import MoveTransaction
 from farthing.resources.payments.api import CreateInternal
-from farthing.resources.transactions.api import MoveTransaction
 
 UUID_OF_SOMEBODY = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
 

@@ -25,9 +25,9 @@ from tests.resources.scripted_rail import MOODS, RAIL, Deed, Mood
 
 from farthing.core.actors import Actor
 from farthing.core.ids import new_id
+from farthing.resources.moves.api import ToState
 from farthing.resources.orders.model import IN_FLIGHT
 from farthing.resources.settlements.model import UNPAID
-from farthing.resources.transactions.api import ToState
 from farthing.resources.transactions.model import FINAL, MACHINE
 
 if TYPE_CHECKING:

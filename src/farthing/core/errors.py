@@ -8,7 +8,8 @@ Problem (RFC 9457)
 ├── 409 StateMismatch, TransitionNotAllowed, RequirementsUnresolved, InsufficientFunds,
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
-│       ControlNotApplicable, WebhookNotActive, TooManyWebhooks, IdempotencyInProgress
+│       ControlNotApplicable, WebhookNotActive, TooManyWebhooks, RefusedByRule,
+│       IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -159,6 +160,10 @@ class WebhookNotActive(Problem, code="webhook_not_active", status=409):
 
 class TooManyWebhooks(Problem, code="too_many_webhooks", status=409):
     """The tenant has as many webhooks as it may; delete one first."""
+
+
+class RefusedByRule(Problem, code="refused_by_rule", status=409):
+    """A rule of the client refuses this; `ruleId` names it, and `ruleCode` is the rule's own."""
 
 
 class IdempotencyInProgress(Problem, code="idempotency_in_progress", status=409):

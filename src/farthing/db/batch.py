@@ -1,11 +1,10 @@
 """One batch: lock, decide in memory, write everything at once."""
 
-import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -16,6 +15,7 @@ from farthing.core.errors import InternalError, Problem
 from farthing.db import repeats
 from farthing.db.clocks import ClockMoved
 from farthing.db.commands import (
+    EVENTS,
     IDEMPOTENCY,
     PEEK,
     Answer,
@@ -27,14 +27,11 @@ from farthing.db.commands import (
     Rows,
 )
 from farthing.db.draft import Draft
+from farthing.db.hearings import Book
 from farthing.db.pool import Connection
 from farthing.db.repeats import Outcome, Recalled
+from farthing.db.statements import Terms, write_statement
 from farthing.db.tables import APP_ROLE, Along, AppendTable, Table
-
-# What writes no event finds out otherwise whether the tenant's clock has moved.
-_CLOCK_STANDS: Final = (
-    "(coalesce((SELECT ahead FROM event_heads WHERE tenant_id = {}), 0) = {})::int"
-)
 
 log = structlog.get_logger()
 
@@ -51,12 +48,19 @@ class Batch:
     """The commands of one tenant that share one database transaction."""
 
     def __init__(
-        self, connection: Connection, tenant_id: UUID, now: datetime, ahead: int = 0
+        self,
+        connection: Connection,
+        tenant_id: UUID,
+        now: datetime,
+        ahead: int = 0,
+        book: Book | None = None,
     ) -> None:
         self._connection = connection
         self._tenant_id = tenant_id
-        # The tenant's time, and by how many milliseconds it was taken to be ahead.
-        self._now, self._ahead = now, ahead
+        self._now = now
+        self._terms = Terms(tenant_id, ahead)
+        self._book = book
+        self._hearing = None if book is None else book.open(tenant_id, now)
         self._rows: Rows = {}
         self._seen: set[RowKey] = set()
         self._versions: dict[RowKey, int] = {}
@@ -74,12 +78,17 @@ class Batch:
 
         Whoever does not recall what was answered before finds out at the end, by Repeated, if
         something was: repeats are rare, and then the batch is run once more. So it is, by
-        ClockMoved, if the tenant's clock has moved since the batch took its time.
+        ClockMoved or RulesChanged, if the tenant's clock or rules have changed since the batch
+        took its time and opened the book.
         """
         if recall:
             await self._recall([context for context, _ in submissions])
         fresh = [command for context, command in submissions if not self._remembers(context)]
-        await self._see([need for command in fresh for need in command.needs])
+        needs = [need for command in fresh for need in command.needs]
+        needs += await self._prepare_hearing(fresh)
+        await self._see(needs)
+        if self._hearing is not None:
+            await self._hearing.look(self._connection)
         outcomes = [self._outcome(context, command) for context, command in submissions]
         if not recall and any(
             context.idempotency and isinstance(outcome, Problem)
@@ -88,7 +97,21 @@ class Batch:
             # It leaves no trace that could tell whether it is a repeat.
             raise Repeated
         await self._write()
+        if self._hearing is not None and not self._appended[EVENTS]:
+            # Somebody may have been refused by a rule that is gone.
+            await self._terms.check(self._connection)
         return outcomes
+
+    async def _prepare_hearing(self, commands: Sequence[Command]) -> Sequence[Need]:
+        """Name what rules must see of what is brought before them."""
+        matters = [one.matter for one in commands if one.matter is not None]
+        if not matters or self._book is None:
+            self._hearing = None
+            return ()
+        self._terms.rules = self._book.version
+        return (
+            () if self._hearing is None else await self._hearing.prepare(self._connection, matters)
+        )
 
     def written(self, table: AppendTable[Any]) -> list[Any]:
         """Return the rows of a table that the batch added or changed, as they are now."""
@@ -190,7 +213,7 @@ class Batch:
 
     def _decide(self, context: Context, command: Command) -> Outcome:
         """Let one command decide; a Problem or a fault of it leaves the others whole."""
-        draft = Draft(self._rows, self._seen, context, self._now)
+        draft = Draft(self._rows, self._seen, context, self._now, self._hearing)
         try:
             view = command.decide(draft)
         except Problem as problem:
@@ -241,13 +264,14 @@ class Batch:
         for table in changed:
             seen = [self._versions[table, row.id] for row in updates[table]]
             documents.append(msgspec.json.encode(table.with_versions(updates[table], seen)))
-        statement = _statement(tuple(added), tuple(changed), role)
-        logged = [len(inserts[table]) for table in added if table.heads]
-        clock = [self._tenant_id, self._ahead] if role == APP_ROLE else []
-        if logged:
-            clock += [*logged, self._now]
-        counts = list(await self._connection.fetchrow(statement, *documents, *clock) or ())
-        if clock and not counts.pop():
+        statement = write_statement(tuple(added), tuple(changed), role)
+        terms = self._terms.values() if role == APP_ROLE else []
+        if events := sum(len(inserts[table]) for table in added if table.heads):
+            governs = any(table.governs for table in (*added, *changed))
+            terms += [events, self._now, int(governs)]
+        counts = list(await self._connection.fetchrow(statement, *documents, *terms) or ())
+        if terms and not counts.pop():
+            await self._terms.check(self._connection)
             raise ClockMoved
         sent = [(table, inserts[table]) for table in added if table.unless_known]
         sent += [(table, updates[table]) for table in changed]
@@ -263,25 +287,3 @@ class Batch:
         if role != self._role:
             await self._connection.execute(f"SET LOCAL ROLE {role}")
             self._role = role
-
-
-@functools.cache
-def _statement(
-    added: tuple[AppendTable[Any], ...], changed: tuple[Table[Any], ...], role: str
-) -> str:
-    """Say in one statement what a batch adds and changes; its foreign keys look at its end."""
-    parts = [table.insert_sql for table in added] + [table.update_sql for table in changed]
-    named = [f"w{n} AS ({part.format(f'${n}::json')})" for n, part in enumerate(parts, 1)]
-    may_miss = [*(table.unless_known for table in added), *(True for _ in changed)]
-    counts = [f"(SELECT count(*) FROM w{n})" for n, misses in enumerate(may_miss, 1) if misses]
-    if role != APP_ROLE:
-        return f"WITH {', '.join(named)} SELECT {', '.join(counts)}"
-    kinds = enumerate(("uuid", "bigint", "bigint", "timestamptz"), len(parts) + 1)
-    tenant, ahead, count, now = (f"${place}::{kind}" for place, kind in kinds)
-    clock_stands = _CLOCK_STANDS.format(tenant, ahead)
-    for table in added:
-        if table.heads:
-            places = {"tenant": tenant, "ahead": ahead, "count": count, "now": now}
-            named.insert(0, f"head AS ({table.head_sql.format(**places)})")
-            clock_stands = "(SELECT count(*) FROM head)"
-    return f"WITH {', '.join(named)} SELECT {', '.join([*counts, clock_stands])}"

@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from farthing.core.actors import Principal
 from farthing.core.rows import VersionedRow
+from farthing.db.hearings import Matter
 from farthing.db.tables import Along, AppendTable, Table
 
 
@@ -106,6 +107,8 @@ class Command(Struct, frozen=True):
     status: int = 200
     # Decides on the locked rows like any other, and then nothing of it is written.
     rehearsal: bool = False
+    # What of it rules may have a say in.
+    matter: Matter | None = None
 
 
 # Decides nothing and is not remembered: it only asks whether a request is a repeat. It goes with a

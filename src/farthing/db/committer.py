@@ -18,6 +18,7 @@ from farthing.core.clock import Clock, system_clock
 from farthing.core.errors import IdempotencyInProgress, Problem, Unavailable
 from farthing.db.clocks import Clocks
 from farthing.db.commands import PEEK, Answer, Command, Context
+from farthing.db.hearings import EmptyShelf, Shelf
 from farthing.db.pool import Pool
 from farthing.db.repeats import Outcome
 from farthing.db.writer import Writer
@@ -58,6 +59,7 @@ class Committer:
         batch_size: int = 128,
         lanes: int = 2,
         queue_size: int = 2048,
+        shelf: Shelf | None = None,
     ) -> None:
         self.clocks = Clocks(pool, clock, may_move=clocks_may_move)
         self._batch_size = batch_size
@@ -69,7 +71,7 @@ class Committer:
         # database.
         self._answered_keys: set[_Claim] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._writer = Writer(pool, self.clocks, self._is_known)
+        self._writer = Writer(pool, self.clocks, shelf or EmptyShelf(), self._is_known)
         self.listen, self.sweep = self._writer.listen, self._writer.sweep
         self.rewrite = self._writer.rewrite
         self.waiting = 0

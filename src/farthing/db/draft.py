@@ -12,6 +12,7 @@ from farthing.core.actors import Actor, Principal
 from farthing.core.errors import NotFound
 from farthing.core.rows import ObjectRow, VersionedRow
 from farthing.db.commands import EVENTS, HISTORY, Context, EventRow, HistoryRow, RowKey, Rows
+from farthing.db.hearings import FREE, Hearing, Step, Verdict
 from farthing.db.tables import AppendTable, ObjectTable, Table
 
 V = TypeVar("V", bound=VersionedRow)
@@ -22,8 +23,16 @@ R = TypeVar("R", bound=Struct)
 class Draft:
     """The locked rows as this command sees them, and what it adds and changes."""
 
-    def __init__(self, rows: Rows, locked: set[RowKey], context: Context, now: datetime) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        locked: set[RowKey],
+        context: Context,
+        now: datetime,
+        hearing: Hearing | None = None,
+    ) -> None:
         self._rows = rows
+        self._hearing = hearing
         self._locked = locked
         self._context = context
         self.now = now
@@ -91,6 +100,13 @@ class Draft:
         if self.find(table, row_id) is not None:
             self.changed.pop((table, row_id), None)
             self.removed.add((table, row_id))
+
+    def judge(self, table: ObjectTable[Obj], row: Obj, step: Step | None = None) -> Verdict:
+        """Ask the tenant's rules about an object that is to be made or moved.
+
+        The command must have named its matter. Raise the Problem by which a rule refuses it.
+        """
+        return FREE if self._hearing is None else self._hearing.judge(self, table, row, step)
 
     def create(self, table: ObjectTable[Obj], row: Obj, reason: str | None = None) -> Struct:
         """Add an object, with the first line of its history and its event."""

@@ -167,7 +167,9 @@ CREATE TABLE event_heads (
     -- a tenant that is deleted nobody can agree.
     ahead bigint NOT NULL DEFAULT 0 CHECK (ahead >= -1),
     -- What is at or before it was there before a reset, and need not be without a gap.
-    floor bigint NOT NULL DEFAULT 0 CHECK (floor >= 0)
+    floor bigint NOT NULL DEFAULT 0 CHECK (floor >= 0),
+    -- How often the tenant's rules were changed: who is judged by older ones must decide anew.
+    rules bigint NOT NULL DEFAULT 0 CHECK (rules >= 0)
 ) WITH (fillfactor = 50);
 CREATE INDEX event_heads_by_ahead ON event_heads (tenant_id) WHERE ahead > 0;
 

@@ -61,6 +61,8 @@ class AppendTable(Generic[R]):
     heads: str | None = None
     # A row whose key is known already is left out; the others are counted.
     unless_known: bool = False
+    # A change of these rows changes the rules by which others are judged.
+    governs: bool = False
 
     @property
     def schema(self) -> str:
@@ -90,16 +92,18 @@ class AppendTable(Generic[R]):
 
     @functools.cached_property
     def head_sql(self) -> str:
-        """Take the next numbers of a log: none if the tenant's clock has moved meanwhile.
+        """Take the next numbers of a log: none if the tenant's clock or rules have moved meanwhile.
 
-        The tenant, the count, the time and how far the clock was ahead are left open.
+        The tenant, the count, the time, how far the clock was ahead, the version of the rules if
+        anything was judged by them, and by how much it goes up are left open.
         """
         return (
-            f"INSERT INTO {self.heads} AS h (tenant_id, position, moved_at) "
-            "VALUES ({tenant}, {count}, {now}) ON CONFLICT (tenant_id) DO UPDATE "
+            f"INSERT INTO {self.heads} AS h (tenant_id, position, moved_at, rules) "
+            "VALUES ({tenant}, {count}, {now}, {change}) ON CONFLICT (tenant_id) DO UPDATE "
             "SET position = h.position + excluded.position, "
-            "moved_at = greatest(h.moved_at, excluded.moved_at) "
-            "WHERE h.ahead = {ahead} RETURNING position - {count} AS base, moved_at"
+            "moved_at = greatest(h.moved_at, excluded.moved_at), rules = h.rules + {change} "
+            "WHERE h.ahead = {ahead} AND h.rules = coalesce({rules}, h.rules) "
+            "RETURNING position - {count} AS base, moved_at"
         )
 
     @functools.cached_property

@@ -13,6 +13,7 @@ from farthing.core.errors import InternalError, Problem, Unavailable
 from farthing.db.batch import Batch, Repeated
 from farthing.db.clocks import ClockMoved, Clocks
 from farthing.db.commands import PEEK, Command, Context
+from farthing.db.hearings import RulesChanged, Shelf
 from farthing.db.pool import Pool, is_away
 from farthing.db.repeats import Outcome
 from farthing.db.tables import APP_ROLE, KEEPER_ROLE, AppendTable
@@ -37,9 +38,13 @@ log = structlog.get_logger()
 class Writer:
     """Writes batches, and tells of what it has written."""
 
-    def __init__(self, pool: Pool, clocks: Clocks, is_known: Callable[[Context], bool]) -> None:
+    def __init__(
+        self, pool: Pool, clocks: Clocks, shelf: Shelf, is_known: Callable[[Context], bool]
+    ) -> None:
         self._pool = pool
         self._clocks = clocks
+        # The rules of each tenant.
+        self._shelf = shelf
         # Tells of a request that it was answered before; it need not know of all.
         self._is_known = is_known
         self._listeners: dict[AppendTable[Any], Listener] = {}
@@ -78,6 +83,7 @@ class Writer:
                 await asyncio.sleep(random.uniform(0, 0.05))  # noqa: S311 - jitter, no secret
             else:
                 self._clocks.forget(tenant_id)
+                self._shelf.forget(tenant_id)
                 return outcomes
         raise _busy()
 
@@ -144,20 +150,23 @@ class Writer:
     async def _commit_on_time(
         self, tenant_id: UUID, submissions: Sequence[Submission], *, recall: bool
     ) -> list[Outcome]:
-        """Commit, and decide anew if the tenant's clock was moved meanwhile."""
+        """Commit, and decide anew if the tenant's clock or rules were changed meanwhile."""
         for _ in range(_CLOCK_TRIES):
             try:
                 return await self._commit(tenant_id, submissions, recall=recall)
             except ClockMoved:
                 await self._clocks.reload(tenant_id)
+            except RulesChanged:
+                self._shelf.forget(tenant_id)
         return [_busy() for _ in submissions]
 
     async def _commit(
         self, tenant_id: UUID, submissions: Sequence[Submission], *, recall: bool
     ) -> list[Outcome]:
         ahead = await self._clocks.ahead(tenant_id)
+        book = await self._shelf.book(tenant_id)
         async with self._pool.acquire() as connection, connection.transaction():
-            batch = Batch(connection, tenant_id, self._clocks.at(ahead), ahead)
+            batch = Batch(connection, tenant_id, self._clocks.at(ahead), ahead, book)
             outcomes = await batch.run(submissions, recall=recall)
         for table, listener in self._listeners.items():
             if rows := batch.written(table):

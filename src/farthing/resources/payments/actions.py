@@ -1,7 +1,7 @@
 """What starts a payment: into the platform, out of it, and within."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from farthing.core import ids
@@ -11,11 +11,13 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter, Whereabouts
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
 from farthing.rails.base import Rail
 from farthing.resources.accounts.actions import account_of, is_suspense, needs_of_side
 from farthing.resources.accounts.model import Account
+from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
 from farthing.resources.cards.actions import require_usable
 from farthing.resources.cards.store import CARDS
@@ -24,9 +26,11 @@ from farthing.resources.payments import store
 from farthing.resources.payments.model import new_transaction, told_by
 from farthing.resources.payments.store import Side
 from farthing.resources.references import store as references
-from farthing.resources.transactions.actions import go_on
+from farthing.resources.transactions.actions import begin, go_on
 from farthing.resources.transactions.model import Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
+
+_CREATE: Final = f"{TRANSACTIONS.noun}.create"
 
 
 def create_internal(call: Call[Any]) -> Command:
@@ -57,7 +61,8 @@ def create_internal(call: Call[Any]) -> Command:
         )
 
     needs = [*needs_of_side(from_id), *needs_of_side(to_id)]
-    return Command(decide, needs=needs, status=201)
+    matter = Matter(_CREATE, found_at=Whereabouts(ACCOUNTS, from_id, currency="currency"))
+    return Command(decide, needs=needs, status=201, matter=matter)
 
 
 async def create_inbound(call: Call[Any]) -> Command:
@@ -99,7 +104,7 @@ async def create_inbound(call: Call[Any]) -> Command:
     needs = [*needs_of_side(account_id), Need(BALANCES, outside)]
     if instrument_id is not None:
         needs += objects.needs_of(CARDS if by_card else BANK_ACCOUNTS, instrument_id)
-    return Command(decide, needs=needs, status=201)
+    return Command(decide, needs=needs, status=201, matter=_matter(side))
 
 
 async def create_outbound(call: Call[Any]) -> Command:
@@ -137,13 +142,16 @@ async def create_outbound(call: Call[Any]) -> Command:
         Need(BALANCES, outside),
         Need(BANK_ACCOUNTS, instrument_id),
     ]
-    return Command(decide, needs=needs, status=201)
+    return Command(decide, needs=needs, status=201, matter=_matter(side))
+
+
+def _matter(side: Side) -> Matter:
+    return Matter(_CREATE, side.owner_id, side.currency)
 
 
 def _start(draft: Draft, tx: Transaction) -> Shown:
     """Add a transaction and take it as far as it goes by itself."""
-    draft.create(TRANSACTIONS, tx)
-    return draft.written(go_on(draft, tx))
+    return draft.written(go_on(draft, begin(draft, tx)))
 
 
 def _refuse_pair(payer: Account, payee: Account) -> None:

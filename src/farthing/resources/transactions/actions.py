@@ -1,36 +1,33 @@
-"""What can be done with transactions: label them, and move them step by step."""
+"""What can be done with transactions: begin them, label them, take them step by step."""
 
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 from uuid import UUID
 
 import msgspec
 
 from farthing.core import ids
-from farthing.core.actors import Actor, Principal
+from farthing.core.actors import Actor
 from farthing.core.clock import say_time
-from farthing.core.errors import AccountNotActive, TransitionNotAllowed, Unavailable
+from farthing.core.errors import TransitionNotAllowed
 from farthing.core.ids import new_id
 from farthing.core.machine import Holds, Transition
 from farthing.core.money import say_amount
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Need, Shown
+from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
+from farthing.db.hearings import Verdict
 from farthing.ledger.postings import post
-from farthing.rails.base import Rail, RailAway
-from farthing.resources.accounts.actions import is_closed, needs_of_side, refuse_inactive
-from farthing.resources.accounts.model import suspense_account
+from farthing.resources.accounts.actions import needs_of_side, refuse_inactive
 from farthing.resources.cards.actions import use
 from farthing.resources.cards.model import Card
 from farthing.resources.cards.store import CARDS
 from farthing.resources.cards.vault import NUMBERS
 from farthing.resources.orders import actions as orders
-from farthing.resources.orders import store as orders_store
 from farthing.resources.orders.model import OrderRow
 from farthing.resources.orders.store import ORDERS
-from farthing.resources.transactions import model, store
+from farthing.resources.transactions import model
 from farthing.resources.transactions.model import (
-    FINAL,
     MACHINE,
     UNDER_WAY,
     Moved,
@@ -38,32 +35,11 @@ from farthing.resources.transactions.model import (
 )
 from farthing.resources.transactions.store import TRANSACTIONS
 
-# With these the money goes on, which it does only between accounts that are in use.
-FORWARD: Final = frozenset({model.engage, model.hold, model.effect})
-# How far the platform goes by itself once a caller has moved a transaction.
-_GOALS = {"PENDING": "PENDING", "HELD": "HELD", "PROCESSING": "EFFECTED"}
-
 
 def update(call: Call[Any]) -> Command:
     """Change the tags and annotations of a transaction."""
     changes = objects.replaced(call.body, "tags", "annotations")
     return objects.updating(call, TRANSACTIONS, lambda _: changes)
-
-
-async def move(call: Call[Any]) -> Command:
-    """Move a transaction; if it is to be stopped, a rail that has it must recall it first."""
-    is_dry = call.query is not None and call.query.dry_run
-    recalled = None if is_dry else await _recall(call)
-
-    def decide(draft: Draft) -> Shown:
-        old = draft.require(TRANSACTIONS, call.id)
-        new = _move(draft, old, call.body, old.order_id if is_dry else recalled)
-        answer = draft.written(new)
-        if new.state_id in UNDER_WAY:
-            go_on(draft, new)
-        return store.rehearsed(draft, old, new) if is_dry else answer
-
-    return Command(decide, needs=needs_of(call.id), rehearsal=is_dry)
 
 
 def needs_of(transaction_id: UUID) -> list[Need]:
@@ -92,10 +68,13 @@ def take(
     **changes: Any,
 ) -> Transaction:
     """Take one step of the machine: state, books, orders, history and event in one commit."""
-    holds = _holds(draft, tx)
+
+    def holds(one: Transition) -> bool:
+        return one.unmet(draft.now, tx) is None
+
     step = MACHINE.check(tx.state_id, None, target, actor, holds)
     if sentence := step.unmet(draft.now, tx):
-        _refuse(tx, sentence, actor, holds)
+        refuse(tx, sentence, actor, holds)
     moved = Moved() if step.effect is None else step.effect(tx, amount)
     for posting in moved.postings:
         post(draft, posting, tx.id)
@@ -115,6 +94,41 @@ def take(
     new = msgspec.structs.replace(tx, state_id=target, **changes)
     draft.step(TRANSACTIONS, tx, new, target.lower(), reason, actor)
     return draft.find(TRANSACTIONS, tx.id) or new
+
+
+def begin(draft: Draft, tx: Transaction) -> Transaction:
+    """Add a transaction to which nothing has happened yet, as far as the rules let it."""
+    verdict = draft.judge(TRANSACTIONS, tx)
+    if verdict.hold:
+        tx = msgspec.structs.replace(tx, target_state_id="HELD")
+    tx = verdict.label(tx)
+    draft.create(TRANSACTIONS, tx, verdict.reason)
+    return tx if verdict.approval_id is None else freeze(draft, tx, verdict)
+
+
+def freeze(
+    draft: Draft,
+    tx: Transaction,
+    verdict: Verdict,
+    actor: Actor = Actor.PLATFORM,
+    **changes: Any,
+) -> Transaction:
+    """Let a transaction wait for an approval: its money is reserved, and no rail hears of it."""
+    approval = ids.say("approval", verdict.approval_id or tx.id)
+    waiting = msgspec.structs.replace(tx, requirements={**tx.requirements, "approval": approval})
+    return take(draft, waiting, "PROCESSING", actor=actor, reason=verdict.reason, **changes)
+
+
+def thaw(draft: Draft, old: Transaction, reason: str) -> Transaction:
+    """Let a transaction go on whose approval was given."""
+    refuse_inactive(draft, old.from_account_id, old.to_account_id)
+    left = {name: one for name, one in old.requirements.items() if name != "approval"}
+    tx = msgspec.structs.replace(old, requirements=left)
+    if tx.needs_order:
+        order_id = _engage(draft, tx, order_of(draft, tx))
+        tx = msgspec.structs.replace(tx, order_id=order_id)
+    draft.change(TRANSACTIONS, old, tx, "updated", reason)
+    return go_on(draft, draft.find(TRANSACTIONS, tx.id) or tx, reason)
 
 
 def go_on(draft: Draft, tx: Transaction, reason: str | None = None) -> Transaction:
@@ -161,6 +175,8 @@ def _card(draft: Draft, tx: Transaction) -> Card | None:
 
 
 def _next_state(draft: Draft, tx: Transaction) -> str | None:
+    if tx.awaits_approval:
+        return None
     outside_done = tx.flow == "INTERNAL" or tx.settled
     # What has left the platform cannot be held.
     goal = "EFFECTED" if tx.target_state_id == "EFFECTED" or tx.has_left else "HELD"
@@ -179,7 +195,7 @@ def _next_state(draft: Draft, tx: Transaction) -> str | None:
 def _tell_rail(draft: Draft, tx: Transaction, moved: Moved) -> dict[str, Any]:
     """Give the rail its order, or note that it is stopped or done; return what changes thereby."""
     order = order_of(draft, tx)
-    if moved.rail == "engage" and tx.needs_order:
+    if moved.rail == "engage" and tx.needs_order and not tx.awaits_approval:
         return {"order_id": _engage(draft, tx, order)}
     if moved.rail == "stop" and order is not None and order.status not in {"done", "refused"}:
         orders.rest(draft, order, "recalled")
@@ -204,97 +220,7 @@ def _engage(draft: Draft, tx: Transaction, order: OrderRow | None) -> UUID:
     return orders.place(draft, tx.id, kind, tx.amount, tx.currency).id  # type: ignore[arg-type]  # one of the two
 
 
-def _move(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> Transaction:
-    """Take the step that a caller asks for."""
-    objects.refuse_unresolved(model.NOUN, old)
-    principal, target = draft.principal, body.to_state_id
-    actor, holds = principal.actor, _holds(draft, old, principal)
-    step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, actor, holds)
-    if sentence := _strange(old, step, principal) or step.unmet(draft.now, old):
-        _refuse(old, sentence, actor, holds)
-    changes = objects.merged_labels(old, body)
-    changes["target_state_id"] = _goal(old, target)
-    if step.effect in FORWARD:
-        refuse_inactive(draft, old.from_account_id, old.to_account_id)
-    if step.effect is model.adjust and is_closed(draft, old.from_account_id):
-        raise AccountNotActive("The account from which it came is CLOSED and takes nothing back.")
-    order = order_of(draft, old)
-    order = order if order and order.is_in_flight and order.id != recalled else None
-    if order is not None:
-        _refuse_in_flight(old, step, actor, holds)
-    amount = body.amount_for(old, step)
-    new = take(draft, old, target, actor=actor, amount=amount, **changes)
-    if order is not None and target in FINAL:
-        # Somebody vouched that it failed; the rail is asked on, in case that it did not.
-        orders.wake(draft, order_of(draft, new) or order, order.status)
-    return new
-
-
-def _goal(tx: Transaction, target: str) -> str:
-    """Return how far the platform goes now; escrow that was asked for is not passed over."""
-    is_held_later = tx.target_state_id == "HELD" != tx.state_id and target in UNDER_WAY
-    return "HELD" if is_held_later else _GOALS.get(target, tx.target_state_id)
-
-
-def _is_vouched_for(target: str, actor: Actor) -> bool:
-    """Tell whether the operator says that it failed: banks tell by other ways too."""
-    return target == "FAILED" and actor is Actor.OPERATOR
-
-
-def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Holds) -> None:
-    """Let nobody end what a rail has and did not recall, except who knows that it failed."""
-
-    def goes_on(one: Transition) -> bool:
-        return one.target not in FINAL or _is_vouched_for(one.target, actor)
-
-    if not goes_on(step):
-        sentence = "The rail has it and did not recall it. Wait for the outcome, which will come."
-        _refuse(tx, sentence, actor, lambda one: holds(one) and goes_on(one))
-
-
-def _strange(tx: Transaction, step: Transition, principal: Principal) -> str | None:
-    """Keep receivers from stopping what others send, and clients from calling a payout back."""
-    if principal.actor is Actor.CUSTOMER and principal.customer_id != tx.from_owner_id:
-        return "Only its sender, the client or the operator can move it."
-    if principal.actor is not Actor.CLIENT or step.effect is not model.adjust:
-        return None
-    if tx.flow == "OUTBOUND":
-        return "The money has left; only the operator can say that a bank sent it back."
-    is_in_suspense = tx.to_account_id == suspense_account(tx.tenant_id, tx.currency)
-    return "Money in suspense is the operator's to send back." if is_in_suspense else None
-
-
-def _holds(draft: Draft, tx: Transaction, principal: Principal | None = None) -> Holds:
-    """Return what tells whether a step could be taken, by whoever asks if somebody does."""
-    return lambda step: (
-        not ((principal and _strange(tx, step, principal)) or step.unmet(draft.now, tx))
-    )
-
-
-def _refuse(tx: Transaction, sentence: str, actor: Actor, holds: Holds) -> NoReturn:
+def refuse(tx: Transaction, sentence: str, actor: Actor, holds: Holds) -> NoReturn:
+    """Refuse a step, and say which others could be taken."""
     allowed = MACHINE.allowed(tx.state_id, actor, holds)
     raise TransitionNotAllowed(sentence, currentStateId=tx.state_id, allowedStateIds=allowed)
-
-
-async def _recall(call: Call[Any]) -> UUID | None:
-    """Stop the order of a transaction that is to end, and return it if the rail did."""
-    body, actor = call.body, call.principal.actor
-    if body.to_state_id not in FINAL or _is_vouched_for(body.to_state_id, actor):
-        return None
-    tx, _ = await objects.fetch(call, TRANSACTIONS)
-    objects.refuse_unresolved(model.NOUN, tx)
-    step = MACHINE.find(tx.state_id, body.to_state_id, actor)
-    is_expected = model.meant(body.from_state_id) in {None, tx.state_id}
-    # The rail stops nothing for a step that the commit will refuse.
-    if step is None or not is_expected or _strange(tx, step, call.principal):
-        return None
-    objects.merged_labels(tx, body)
-    body.amount_for(tx, step)
-    key = None if tx.is_brought else tx.order_id
-    order = None if key is None else await orders_store.find(call.pool, tx.tenant_id, key)
-    if order is None or not order.is_in_flight:
-        return None
-    try:
-        return order.id if await call.part(Rail).recall(order.instruction) else None
-    except RailAway:
-        raise Unavailable("The rail does not answer. Repeat in a moment.") from None

@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 from typing import Any, Final
+from uuid import UUID
 
 import msgspec
 from msgspec import Struct
 
-from farthing.core.wire import StepView, View
+from farthing.core.wire import StepView
 from farthing.db.calls import Call
 from farthing.db.checks import Check
-from farthing.db.commands import HISTORY
-from farthing.db.draft import Draft
 from farthing.db.due import Due
+from farthing.db.hearings import Whereabouts
 from farthing.db.objects import fetch_many, show_step
 from farthing.db.tables import ObjectTable
-from farthing.ledger.balances import BALANCES, COUNTERS
+from farthing.ledger.balances import COUNTERS
 from farthing.ledger.postings import ENTRIES, Entry
 from farthing.resources.accounts.model import AccountView, EntryView, show_entry
 from farthing.resources.accounts.store import ACCOUNTS
@@ -32,6 +32,14 @@ TRANSACTIONS: Final = ObjectTable(
         "refund_refused": "The rail has refused a refund, and the money is back in the books.",
     },
 )
+_OWNER: Final = "CASE WHEN flow = 'INBOUND' THEN to_owner_id ELSE from_owner_id END"
+
+
+def whereabouts(transaction_id: UUID) -> Whereabouts:
+    """Say where it stands whose matter a transaction is: the one of the platform's own side."""
+    return Whereabouts(TRANSACTIONS, transaction_id, _OWNER, "currency")
+
+
 # Those whose bank transfer has not come.
 EXPIRING: Final = Due(
     TRANSACTIONS, "expires_at", "state_id IN ('PENDING', 'PROCESSING') AND NOT settled"
@@ -103,31 +111,6 @@ class TransactionDetailView(TransactionView, frozen=True, kw_only=True):
     accounts: list[AccountView] | None = None
     entries: list[EntryView] | None = None
     transitions: list[StepView] | None = None
-
-
-class RehearsalView(View, frozen=True, kw_only=True):
-    """What would happen: the states one after the other, every entry, and the accounts after it."""
-
-    dry_run: bool
-    transaction: TransactionView
-    path: list[str]
-    entries: list[EntryView]
-    accounts: list[AccountView]
-
-
-def rehearsed(draft: Draft, old: Transaction, new: Transaction) -> Struct:
-    """Show what a draft would write about a transaction."""
-    steps: Sequence[Any] = draft.appended[HISTORY]
-    entries: Sequence[Any] = draft.appended[ENTRIES]
-    sides = (draft.find(ACCOUNTS, one) for one in (old.from_account_id, old.to_account_id))
-    seen = {one.id: one for one in sides if one and draft.principal.sees(one.owner_id)}
-    return RehearsalView(
-        dry_run=True,
-        transaction=model.view(new),
-        path=[old.state_id, *(step.target for step in steps if step.object_id == old.id)],
-        entries=[show_entry(entry) for entry in entries if entry.account_id in seen],
-        accounts=[ACCOUNTS.view(one, draft.find(BALANCES, one.id)) for one in seen.values()],  # type: ignore[misc]  # views of accounts
-    )
 
 
 async def include(

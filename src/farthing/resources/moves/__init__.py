@@ -1,0 +1,1 @@
+"""Moves: what callers ask of transactions that are there."""
