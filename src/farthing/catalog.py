@@ -15,6 +15,8 @@ from farthing.ledger.checks import LEDGER_CHECKS
 from farthing.resources.access import api as access
 from farthing.resources.accounts import api as accounts
 from farthing.resources.accounts import store as accounts_store
+from farthing.resources.alerts import api as alerts
+from farthing.resources.alerts import store as alerts_store
 from farthing.resources.arrivals import api as arrivals
 from farthing.resources.arrivals import store as arrivals_store
 from farthing.resources.bank_accounts import api as bank_accounts
@@ -35,11 +37,15 @@ from farthing.resources.orders import store as orders_store
 from farthing.resources.payments import api as payments
 from farthing.resources.references import api as references
 from farthing.resources.references import store as references_store
+from farthing.resources.rules import api as rules
+from farthing.resources.rules import store as rules_store
 from farthing.resources.sandbox import api as sandbox
 from farthing.resources.settlements import actions as settlements_actions
 from farthing.resources.settlements import api as settlements
 from farthing.resources.settlements import store as settlements_store
 from farthing.resources.statements import api as statements
+from farthing.resources.tallies import api as tallies
+from farthing.resources.tallies import store as tallies_store
 from farthing.resources.tenants import api as tenants
 from farthing.resources.transactions import api as transactions
 from farthing.resources.transactions import store as transactions_store
@@ -68,6 +74,9 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (faults, None, ()),
     (webhooks, webhooks_store.WEBHOOKS, webhooks_store.CHECKS),
     (deliveries, None, deliveries_store.CHECKS),
+    (rules, rules_store.RULES, ()),
+    (alerts, alerts_store.ALERTS, ()),
+    (tallies, None, tallies_store.CHECKS),
 )
 
 OPERATIONS: Final[tuple[Operation, ...]] = tuple(

@@ -9,7 +9,7 @@ Problem (RFC 9457)
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
 │       ControlNotApplicable, WebhookNotActive, TooManyWebhooks, RefusedByRule,
-│       IdempotencyInProgress
+│       TooManyRules, IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -164,6 +164,10 @@ class TooManyWebhooks(Problem, code="too_many_webhooks", status=409):
 
 class RefusedByRule(Problem, code="refused_by_rule", status=409):
     """A rule of the client refuses this; `ruleId` names it, and `ruleCode` is the rule's own."""
+
+
+class TooManyRules(Problem, code="too_many_rules", status=409):
+    """As many rules are enabled as can be; disable or delete one first."""
 
 
 class IdempotencyInProgress(Problem, code="idempotency_in_progress", status=409):

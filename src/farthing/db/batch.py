@@ -85,7 +85,7 @@ class Batch:
             await self._recall([context for context, _ in submissions])
         fresh = [command for context, command in submissions if not self._remembers(context)]
         needs = [need for command in fresh for need in command.needs]
-        needs += await self._prepare_hearing(fresh)
+        needs += await self._prepare_hearing(submissions)
         await self._see(needs)
         if self._hearing is not None:
             await self._hearing.look(self._connection)
@@ -102,9 +102,15 @@ class Batch:
             await self._terms.check(self._connection)
         return outcomes
 
-    async def _prepare_hearing(self, commands: Sequence[Command]) -> Sequence[Need]:
+    async def _prepare_hearing(
+        self, submissions: Sequence[tuple[Context, Command]]
+    ) -> Sequence[Need]:
         """Name what rules must see of what is brought before them."""
-        matters = [one.matter for one in commands if one.matter is not None]
+        matters = [
+            (context.principal, command.matter)
+            for context, command in submissions
+            if command.matter is not None and not self._remembers(context)
+        ]
         if not matters or self._book is None:
             self._hearing = None
             return ()
@@ -213,7 +219,7 @@ class Batch:
 
     def _decide(self, context: Context, command: Command) -> Outcome:
         """Let one command decide; a Problem or a fault of it leaves the others whole."""
-        draft = Draft(self._rows, self._seen, context, self._now, self._hearing)
+        draft = Draft(self._rows, self._seen, context, self._now, self._book, self._hearing)
         try:
             view = command.decide(draft)
         except Problem as problem:

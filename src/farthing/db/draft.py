@@ -12,7 +12,7 @@ from farthing.core.actors import Actor, Principal
 from farthing.core.errors import NotFound
 from farthing.core.rows import ObjectRow, VersionedRow
 from farthing.db.commands import EVENTS, HISTORY, Context, EventRow, HistoryRow, RowKey, Rows
-from farthing.db.hearings import FREE, Hearing, Step, Verdict
+from farthing.db.hearings import FREE, Book, Hearing, Step, Verdict
 from farthing.db.tables import AppendTable, ObjectTable, Table
 
 V = TypeVar("V", bound=VersionedRow)
@@ -29,9 +29,12 @@ class Draft:
         locked: set[RowKey],
         context: Context,
         now: datetime,
+        book: Book | None = None,
         hearing: Hearing | None = None,
     ) -> None:
         self._rows = rows
+        # The tenant's rules, for whoever changes them.
+        self.book = book
         self._hearing = hearing
         self._locked = locked
         self._context = context

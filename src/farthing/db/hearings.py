@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core.actors import Principal
 from farthing.core.fields import MOST_LABELS
 from farthing.core.rows import ObjectRow
 from farthing.db.pool import Connection
@@ -41,6 +42,8 @@ class Matter(Struct, frozen=True):
     owner_id: UUID | None = None
     currency: str | None = None
     found_at: Whereabouts | None = None
+    # What is counted if an object comes of it; without it, whatever the trigger says.
+    counts: str | None = None
 
 
 class Step(Struct, frozen=True):
@@ -83,7 +86,9 @@ FREE: Final = Verdict()
 class Hearing(Protocol):
     """What one batch asks of the rules of its tenant."""
 
-    async def prepare(self, connection: Connection, matters: Sequence[Matter]) -> Sequence[Any]:
+    async def prepare(
+        self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
+    ) -> Sequence[Any]:
         """Return what must be seen so that these matters can be judged, as needs."""
 
     async def look(self, connection: Connection) -> None:
@@ -102,6 +107,10 @@ class Book(Protocol):
     def version(self) -> int:
         """Counted up whenever the rules of the tenant change."""
 
+    @property
+    def size(self) -> int:
+        """How many rules are enabled."""
+
     def open(self, tenant_id: UUID, now: datetime) -> Hearing | None:
         """Return a hearing for one batch; None if nothing is to be judged at all."""
 
@@ -117,7 +126,7 @@ class Shelf(Protocol):
 
 
 class _EmptyBook:
-    version = 0
+    version = size = 0
 
     def open(self, _: UUID, __: datetime) -> None:
         return None

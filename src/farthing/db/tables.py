@@ -6,6 +6,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
@@ -32,6 +33,7 @@ _SQL_TYPES: Final[dict[Any, str]] = {
     str: "text",
     bool: "boolean",
     bytes: "bytea",
+    Decimal: "numeric",
     datetime: "timestamptz",
     Raw: "json",
 }

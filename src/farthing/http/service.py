@@ -14,6 +14,7 @@ from farthing.db.clocks import Clocks
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import Pool, open_pool
+from farthing.hearings import RuleShelf
 from farthing.http.metrics import Metrics
 from farthing.http.streams import Streams
 from farthing.rails.base import Rail
@@ -62,6 +63,7 @@ class Service:
             batch_size=settings.batch_size,
             lanes=settings.lanes,
             queue_size=settings.queue_size,
+            shelf=RuleShelf(pool),
         )
         vault = Vault(pool, committer, LocalMasterKey(master_key))
         await vault.open()

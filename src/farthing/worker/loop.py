@@ -12,6 +12,7 @@ from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import AWAY, open_pool
 from farthing.dispatch import Dispatcher
+from farthing.hearings import RuleShelf
 from farthing.rails.choice import choose_rail
 from farthing.resources.cards.vault import LocalMasterKey, Vault
 from farthing.resources.settlements.api import Teller
@@ -31,7 +32,9 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
         await require_current(pool)
         log.info("worker_started")
         is_sandbox = settings.environment == "sandbox"
-        committer = Committer(pool, clock=clock, clocks_may_move=is_sandbox)
+        committer = Committer(
+            pool, clock=clock, clocks_may_move=is_sandbox, shelf=RuleShelf(pool)
+        )
         vault = Vault(pool, committer, LocalMasterKey(settings.require_master_key()))
         await vault.open()
         rail = choose_rail(settings, pool, committer)

@@ -12,6 +12,7 @@ import structlog
 
 from farthing.config import Settings
 from farthing.core.clock import say_time, whole
+from farthing.core.durations import read_duration, say_duration
 from farthing.core.errors import Fault, ValidationFailed
 from farthing.db.calls import Call
 from farthing.db.clocks import FRESH_SECONDS, Clocks
@@ -23,8 +24,6 @@ from farthing.resources.clocks.model import (
     MOST_AHEAD,
     AdvanceView,
     ClockView,
-    read_duration,
-    say_duration,
 )
 from farthing.resources.events.model import view as show_event
 from farthing.resources.events.store import fetch_after, find_head

@@ -9,10 +9,11 @@ from msgspec import Meta
 from farthing.core.clock import whole
 from farthing.core.errors import Fault
 from farthing.core.fields import Moment
+from farthing.core.durations import Duration
 from farthing.core.operation import TENANT, Operation
 from farthing.core.wire import Request
 from farthing.resources.clocks import actions
-from farthing.resources.clocks.model import AdvanceView, ClockView, Duration
+from farthing.resources.clocks.model import AdvanceView, ClockView
 
 PATH: Final = "/v1/sandbox/clock"
 

@@ -16,7 +16,7 @@ from farthing.db.hearings import FREE, Matter, Step, Verdict
 from farthing.rails.base import Rail, RailAway
 from farthing.resources.accounts.actions import is_closed, refuse_inactive
 from farthing.resources.moves import store
-from farthing.resources.moves.model import goal, is_vouched_for, strange
+from farthing.resources.moves.model import goal, is_vouched_for, meant, strange
 from farthing.resources.orders import actions as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.transactions import model
@@ -63,7 +63,7 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
     def holds(one: Transition) -> bool:
         return not (strange(old, one, principal) or one.unmet(draft.now, old))
 
-    step = MACHINE.check(old.state_id, model.meant(body.from_state_id), target, actor, holds)
+    step = MACHINE.check(old.state_id, meant(body.from_state_id), target, actor, holds)
     if sentence := strange(old, step, principal) or step.unmet(draft.now, old):
         refuse(old, sentence, actor, holds)
     changes = objects.merged_labels(old, body)
@@ -124,7 +124,7 @@ async def _recall(call: Call[Any]) -> UUID | None:
     tx, _ = await objects.fetch(call, TRANSACTIONS)
     objects.refuse_unresolved(model.NOUN, tx)
     step = MACHINE.find(tx.state_id, body.to_state_id, actor)
-    is_expected = model.meant(body.from_state_id) in {None, tx.state_id}
+    is_expected = meant(body.from_state_id) in {None, tx.state_id}
     # The rail stops nothing for a step that the commit will refuse.
     if step is None or not is_expected or strange(tx, step, call.principal):
         return None

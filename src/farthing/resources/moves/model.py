@@ -12,6 +12,11 @@ from farthing.resources.transactions.model import UNDER_WAY, Transaction
 _GOALS: Final = {"PENDING": "PENDING", "HELD": "HELD", "PROCESSING": "EFFECTED"}
 
 
+def meant(state: str | None) -> str | None:
+    """Return the state that a request means: it says CHARGEBACK for DISPUTED."""
+    return "DISPUTED" if state == "CHARGEBACK" else state
+
+
 def goal(tx: Transaction, target: str) -> str:
     """Return how far the platform goes now; escrow that was asked for is not passed over."""
     is_held_later = tx.target_state_id == "HELD" != tx.state_id and target in UNDER_WAY

@@ -61,7 +61,8 @@ def create_internal(call: Call[Any]) -> Command:
         )
 
     needs = [*needs_of_side(from_id), *needs_of_side(to_id)]
-    matter = Matter(_CREATE, found_at=Whereabouts(ACCOUNTS, from_id, currency="currency"))
+    payer = Whereabouts(ACCOUNTS, from_id, currency="currency")
+    matter = Matter(_CREATE, found_at=payer, counts="internal")
     return Command(decide, needs=needs, status=201, matter=matter)
 
 
@@ -104,7 +105,7 @@ async def create_inbound(call: Call[Any]) -> Command:
     needs = [*needs_of_side(account_id), Need(BALANCES, outside)]
     if instrument_id is not None:
         needs += objects.needs_of(CARDS if by_card else BANK_ACCOUNTS, instrument_id)
-    return Command(decide, needs=needs, status=201, matter=_matter(side))
+    return Command(decide, needs=needs, status=201, matter=_matter(side, "inbound"))
 
 
 async def create_outbound(call: Call[Any]) -> Command:
@@ -142,11 +143,11 @@ async def create_outbound(call: Call[Any]) -> Command:
         Need(BALANCES, outside),
         Need(BANK_ACCOUNTS, instrument_id),
     ]
-    return Command(decide, needs=needs, status=201, matter=_matter(side))
+    return Command(decide, needs=needs, status=201, matter=_matter(side, "outbound"))
 
 
-def _matter(side: Side) -> Matter:
-    return Matter(_CREATE, side.owner_id, side.currency)
+def _matter(side: Side, counts: str) -> Matter:
+    return Matter(_CREATE, side.owner_id, side.currency, counts=counts)
 
 
 def _start(draft: Draft, tx: Transaction) -> Shown:

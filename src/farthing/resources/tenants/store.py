@@ -34,6 +34,10 @@ PARTS: Final = {
     "webhook_cursors": "true",
     "webhook_tallies": "true",
     "deliveries": "true",
+    "rules": "true",
+    "alerts": "true",
+    "tallies": "true",
+    "tally_marks": "true",
     "sandbox_orders": "true",
     "sandbox_news": "true",
     "sandbox_moods": "true",
@@ -49,10 +53,11 @@ _FIND: Final = """
 SELECT t.id, t.name, t.created_at FROM tenants AS t WHERE t.id = $1 AND t.deleted_at IS NULL
 """
 _BEGIN_ANEW: Final = """
-UPDATE event_heads SET floor = position, ahead = 0, moved_at = $2 WHERE tenant_id = $1
+UPDATE event_heads SET floor = position, ahead = 0, rules = rules + 1, moved_at = $2
+WHERE tenant_id = $1
 """
 _GO_ON: Final = """
-UPDATE event_heads AS h SET floor = h.position, ahead = s.ahead,
+UPDATE event_heads AS h SET floor = h.position, ahead = s.ahead, rules = h.rules + 1,
     moved_at = (SELECT max(created_at) FROM events WHERE tenant_id = $1)
 FROM snapshots AS s WHERE h.tenant_id = $1 AND s.tenant_id = $1 AND s.id = $2
 """

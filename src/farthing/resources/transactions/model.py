@@ -43,11 +43,6 @@ DETOURS: Final = {"ERRORED": "PROCESSING"}
 IN_HAND: Final = UNDER_WAY | frozenset(DETOURS)
 
 
-def meant(state: str | None) -> str | None:
-    """Return the state that a request means: it says CHARGEBACK for DISPUTED."""
-    return "DISPUTED" if state == "CHARGEBACK" else state
-
-
 class Transaction(ObjectRow, frozen=True):
     """A transaction as it is kept."""
 

@@ -1,0 +1,1 @@
+"""Alerts: what rules wanted somebody to know."""

@@ -1,0 +1,194 @@
+"""What a rule is: on which occasion, under which condition, what is done."""
+
+import typing
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from farthing.core import ids
+from farthing.core.clock import say_time
+from farthing.core.durations import Duration, read_duration
+from farthing.core.errors import Fault
+from farthing.core.expressions import Failure
+from farthing.core.fields import AnnotationKey, AnnotationValue, Tag
+from farthing.core.machine import Machine, O, T, row
+from farthing.core.rows import ObjectRow
+from farthing.core.wire import ObjectView
+
+RuleState = Literal["ENABLED", "DISABLED", "DELETED"]
+Trigger = Literal[
+    "account.create",
+    "account.transition",
+    "bank_account.create",
+    "bank_account.transition",
+    "card.create",
+    "card.transition",
+    "customer.create",
+    "customer.transition",
+    "reference.create",
+    "reference.transition",
+    "transaction.create",
+    "transaction.transition",
+]
+Does = Literal["refuse", "hold", "approve", "tag", "annotate", "alert"]
+
+NOUN: Final = "rule"
+TRIGGERS: Final[tuple[str, ...]] = typing.get_args(Trigger)
+# What can be kept from going on, and what can wait until somebody approves of it.
+CAN_BE_HELD: Final = frozenset({"transaction.create", "transaction.transition"})
+CAN_WAIT: Final = CAN_BE_HELD | {"bank_account.create", "card.create", "customer.create"}
+
+MOST_ENABLED: Final = 200
+MOST_ACTIONS: Final = 10
+# How long somebody has to approve, if the rule does not say it.
+USUAL_PATIENCE: Final = timedelta(days=7)
+_LONGEST_PATIENCE: Final = timedelta(days=366)
+
+Message = Annotated[str, Meta(min_length=1, max_length=200)]
+Code = Annotated[
+    str,
+    Meta(
+        pattern="^[a-z][a-z0-9_]{0,49}$",
+        description="A word of yours that tells this refusal from others.",
+        extra={"expected": "a word of at most 50 small letters, digits and underscores"},
+    ),
+]
+
+
+class Action(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One thing that a rule does, and what it says thereby."""
+
+    action: Annotated[Does, Meta(description="What is done where the condition holds.")]
+    message: (
+        Annotated[Message, Meta(description="With refuse, approve and alert: why, for people.")]
+        | None
+    ) = None
+    code: Code | None = None
+    tag: Annotated[Tag, Meta(description="With tag: the tag that is added.")] | None = None
+    name: (
+        Annotated[AnnotationKey, Meta(description="With annotate: its name, set or replaced.")]
+        | None
+    ) = None
+    value: Annotated[AnnotationValue, Meta(description="With annotate: its value.")] | None = None
+    four_eyes: (
+        Annotated[bool, Meta(description="With approve: whoever asked cannot approve.")] | None
+    ) = None
+    expires_in: (
+        Annotated[Duration, Meta(description="With approve: how long it waits; P7D if not said.")]
+        | None
+    ) = None
+
+    @property
+    def patience(self) -> timedelta:
+        """How long an approval waits."""
+        return USUAL_PATIENCE if self.expires_in is None else read_duration(self.expires_in)
+
+
+# What each action must say, and what it may.
+_SAYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "refuse": (("message",), ("code",)),
+    "hold": ((), ()),
+    "approve": ((), ("message", "four_eyes", "expires_in")),
+    "tag": (("tag",), ()),
+    "annotate": (("name", "value"), ()),
+    "alert": (("message",), ()),
+}
+
+
+class Rule(ObjectRow, frozen=True):
+    """A rule as it is kept."""
+
+    name: str
+    trigger: str
+    expression: str
+    actions: list[dict[str, Any]]
+    priority: int
+    dry: bool
+    # The version of the tenant's rules since which it has been as it is.
+    since: int
+
+    def owner(self) -> UUID:
+        """Return the tenant's own customer."""
+        return self.tenant_id
+
+    @property
+    def does(self) -> list[Action]:
+        """What it does where its condition holds."""
+        return msgspec.convert(self.actions, list[Action])
+
+
+class Finding(Struct, frozen=True):
+    """What a rule says of an object."""
+
+    rule: Rule
+    value: bool | Failure
+
+
+class RuleView(ObjectView, frozen=True, kw_only=True):
+    """A rule as the outside sees it."""
+
+    name: str
+    on: Trigger
+    when: str
+    then: list[Action]
+    priority: int
+    enabled: bool
+    dry: bool
+
+
+def view(rule: Rule) -> RuleView:
+    """Show a rule."""
+    return RuleView(
+        id=ids.say(NOUN, rule.id),
+        created_at=say_time(rule.created_at),
+        updated_at=say_time(rule.updated_at),
+        state_id=rule.state_id,
+        tags=rule.tags,
+        annotations=rule.annotations,
+        name=rule.name,
+        on=rule.trigger,  # type: ignore[arg-type]  # the database holds no other
+        when=rule.expression,
+        then=rule.does,
+        priority=rule.priority,
+        enabled=rule.state_id == "ENABLED",
+        dry=rule.dry,
+    )
+
+
+def action_faults(trigger: str, actions: list[Action]) -> Iterator[Fault]:
+    """Say what is wrong with the actions of a rule on this trigger."""
+    for place, one in enumerate(actions):
+        pointer = f"/then/{place}"
+        if one.action == "hold" and trigger not in CAN_BE_HELD:
+            yield Fault(f"{pointer}/action", "not_applicable", "Only transactions can be held.")
+        if one.action == "approve" and trigger not in CAN_WAIT:
+            detail = f"Nothing waits for an approval on {trigger}; use refuse."
+            yield Fault(f"{pointer}/action", "not_applicable", detail)
+        if one.patience > _LONGEST_PATIENCE or not one.patience:
+            detail = "Must be longer than nothing, and at most P366D."
+            yield Fault(f"{pointer}/expiresIn", "invalid_value", detail)
+        required, optional = _SAYS[one.action]
+        for field in msgspec.structs.fields(one):
+            is_said = field.name != "action" and getattr(one, field.name) is not None
+            where = f"{pointer}/{field.encode_name}"
+            if is_said and field.name not in (*required, *optional):
+                yield Fault(where, "not_applicable", f"Is not for {one.action}.")
+            if field.name in required and not is_said:
+                yield Fault(where, "required", f"Must be given for {one.action}.")
+
+
+MACHINE: Final = Machine(
+    NOUN,
+    typing.get_args(RuleState),
+    "ENABLED",
+    (
+        row("ENABLED", "DISABLED", {T, O}, "The rule is not followed for a while."),
+        row("ENABLED", "DELETED", {T, O}, "The rule is gone. This is final."),
+        row("DISABLED", "ENABLED", {T, O}, "The rule is followed again."),
+        row("DISABLED", "DELETED", {T, O}, "The rule is gone. This is final."),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Tallies: exact counts and sums over any window of time, for rules."""
