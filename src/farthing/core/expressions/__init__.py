@@ -1,0 +1,59 @@
+"""The language of rules: CEL, checked before it is used and evaluated in one go.
+
+Reading a field or key that is absent is a failure while the rule runs; `has(object.field)` and
+`"key" in object.map` ask before. A value that is null counts as absent.
+"""
+
+from collections.abc import Collection, Mapping
+
+from farthing.core.expressions.check import Checker
+from farthing.core.expressions.checked import expect
+from farthing.core.expressions.failures import Failure
+from farthing.core.expressions.faults import BadExpression, Fault
+from farthing.core.expressions.parse import parse
+from farthing.core.expressions.program import Combined, Expression, reads_of, windows_of
+from farthing.core.expressions.types import (
+    BOOL,
+    DOUBLE,
+    DURATION,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Type,
+    list_of,
+    map_of,
+    record,
+)
+from farthing.core.expressions.windows import Window
+
+__all__ = [
+    "BOOL",
+    "DOUBLE",
+    "DURATION",
+    "INT",
+    "NULL",
+    "STRING",
+    "TIMESTAMP",
+    "BadExpression",
+    "Combined",
+    "Expression",
+    "Failure",
+    "Type",
+    "Window",
+    "list_of",
+    "map_of",
+    "read_expression",
+    "record",
+]
+
+
+def read_expression(source: str, names: Mapping[str, Type], history: Collection[str]) -> Expression:
+    """Read and check an expression that must be true or false, or raise BadExpression."""
+    try:
+        tree = parse(source)
+        checked = Checker(names, history).check(tree)
+        expect(checked, BOOL, tree.start, "A rule")
+    except Fault as fault:
+        raise fault.placed(source) from None
+    return Expression(source, windows_of(checked.pieces), reads_of(checked.pieces), checked.pieces)

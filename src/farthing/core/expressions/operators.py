@@ -1,0 +1,85 @@
+"""Operators: which go with which types."""
+
+from farthing.core.expressions.checked import Checked, expect, written
+from farthing.core.expressions.emit import Slot
+from farthing.core.expressions.faults import Fault
+from farthing.core.expressions.functions import OPERATORS
+from farthing.core.expressions.nodes import Binary, Unary, Value
+from farthing.core.expressions.types import (
+    BOOL,
+    DOUBLE,
+    DURATION,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Type,
+    common,
+)
+
+
+def check_unary(node: Unary, operand: Checked) -> Checked:
+    """Check `!` and `-`."""
+    if node.operator == "!":
+        expect(operand, BOOL, node.start, "What ! denies")
+        return written(BOOL, "!(", operand, ")")
+    if operand.type == INT:
+        # The library's minus wraps around at the least number; its subtraction fails as it should.
+        return written(INT, "(0 - ", operand, ")")
+    if operand.type == DOUBLE:
+        return written(DOUBLE, "-(", operand, ")")
+    raise Fault(f"{operand.type.said.capitalize()} has no negative.", node.start)
+
+
+def check_binary(node: Binary, left: Checked, right: Checked) -> Checked:
+    """Check an operator between two."""
+    if node.operator == "in":
+        return _check_in(node, left, right)
+    given = _result(node.operator, left.type, right.type)
+    if given is None:
+        reason = why_not(left.type, right.type)
+        raise Fault(f"{node.operator} does not fit: {reason}", node.at)
+    return written(given, "(", left, f" {node.operator} ", right, ")")
+
+
+def _result(operator: str, left: Type, right: Type) -> Type | None:
+    both = common(left, right)
+    if operator in {"==", "!="}:
+        return None if both is None else BOOL
+    if operator == "+" and both is not None and both.kind == "list":
+        return both
+    for one in OPERATORS[operator]:
+        if one.takes == (left, right):
+            return one.gives
+    return None
+
+
+def _check_in(node: Binary, left: Checked, right: Checked) -> Checked:
+    if right.type.kind == "list":
+        if common(left.type, right.type.element) is None:
+            reason = why_not(left.type, right.type.element)
+            raise Fault(f"This list cannot have that in it: {reason}", node.at)
+        return written(BOOL, "(", left, " in ", right, ")")
+    if right.type.kind == "map":
+        expect(left, STRING, node.left.start, "The key of a map")
+        if isinstance(node.left, Value) and right.path is not None:
+            return written(BOOL, Slot((*right.path, str(node.left.value)), asks=True))
+        return written(BOOL, "(", left, " in ", right, ")")
+    hint = " Ask has(...) for a field." if right.type.kind == "record" else ""
+    hint = " Use contains for a part of a string." if right.type == STRING else hint
+    raise Fault(f"in looks into lists and maps, and this is {right.type.said}.{hint}", node.at)
+
+
+def why_not(left: Type, right: Type) -> str:
+    """Say why two types do not go together."""
+    kinds = {left.kind, right.kind}
+    if kinds == {"int", "double"}:
+        return "int and double do not mix; write 1.0 instead of 1, or convert with double(...)."
+    if "null" in kinds and len(kinds) > 1:
+        other = right if left == NULL else left
+        return f"{other.said} is never null; ask has(...) whether it is there."
+    if (left, right) == (DURATION, TIMESTAMP):
+        return "write the timestamp before the duration."
+    if left == right:
+        return f"{left.said} has no such operator."
+    return f"{left} and {right} do not go together."
