@@ -13,13 +13,13 @@ from uuid import UUID
 from msgspec import Struct
 
 from farthing.core.actors import Grant, Principal
-from farthing.core.expressions import Combined, Failure, Window
+from farthing.core.expressions import Combined, Window
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
 from farthing.db.draft import Draft
 from farthing.db.hearings import Matter, Step, Verdict, Whereabouts
 from farthing.db.pool import Connection, Pool
-from farthing.db.tables import ObjectTable
+from farthing.db.tables import ObjectTable, Table
 from farthing.resources.customers.store import CUSTOMERS
 from farthing.resources.rules import store
 from farthing.resources.rules.actions import apply, compile_rule
@@ -151,7 +151,7 @@ class RuleHearing:
         """Judge an object that is to be made or moved, and count it if it is made."""
         noun = table.noun
         findings = self.find(draft, f"{noun}.{'transition' if step else 'create'}", row, step)
-        verdict = apply(draft, noun, row, step, findings)
+        verdict = apply(draft, noun, row, findings)
         if step is None:
             self._count(draft, noun, row)
         return verdict
@@ -228,9 +228,9 @@ async def _look_up(
     connection: Connection, tenant_id: UUID, places: Iterable[Whereabouts]
 ) -> dict[Whereabouts, tuple[UUID, str | None]]:
     """Read what never changes, so that it needs no lock."""
-    alike: dict[tuple[ObjectTable[Any], str, str], dict[UUID, Whereabouts]] = {}
+    alike: dict[tuple[Table[Any], str, str], dict[UUID, Whereabouts]] = {}
     for one in places:
-        alike.setdefault((one.table, one.owner, one.currency), {})[one.id] = one  # type: ignore[index]  # of objects
+        alike.setdefault((one.table, one.owner, one.currency), {})[one.id] = one
     found = {}
     for (table, owner, currency), wanted in alike.items():
         sql = f"SELECT id, {owner}, {currency} FROM {table.name} WHERE tenant_id = $1 AND id = ANY($2)"  # noqa: S608, E501 - our own names

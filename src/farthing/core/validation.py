@@ -28,6 +28,8 @@ _Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 MOST_FAULTS: Final = 100
 _UNFIT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# Of a text that may have several lines.
+_UNFIT_IN_LINES: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Also in groups: a card number is often written so.
 _LONG_DIGITS: Final = re.compile(r"\d(?:[^A-Za-z0-9]?\d){5,}")
 
@@ -182,6 +184,9 @@ def _string(kind: shape.StrType, extra: dict[str, Any]) -> Check:
     one_of, expected = extra.get("one_of"), extra.get("expected", "")
     # A rule that no pattern can say, such as a check digit: it returns the code of what is wrong.
     rule: Callable[[str], str | None] | None = extra.get("rule")
+    lines = extra.get("lines", False)
+    unfit = _UNFIT_IN_LINES if lines else _UNFIT
+    other = " but tabs and ends of lines" if lines else ""
 
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
         if not isinstance(value, str):
@@ -190,8 +195,8 @@ def _string(kind: shape.StrType, extra: dict[str, Any]) -> Check:
             faults.append(Fault(pointer, "too_short", f"Must have at least {least} characters."))
         elif most is not None and len(value) > most:
             faults.append(Fault(pointer, "too_long", f"Must have at most {most} characters."))
-        elif _UNFIT.search(value):
-            detail = "Must have no control characters and no lone surrogates."
+        elif unfit.search(value):
+            detail = f"Must have no control characters{other} and no lone surrogates."
             faults.append(Fault(pointer, "invalid_characters", detail))
         elif pattern is not None and not pattern.fullmatch(value):
             faults.append(Fault(pointer, "invalid_format", f"Must be {expected}."))

@@ -32,9 +32,7 @@ async def work(settings: Settings, clock: Clock = system_clock) -> None:
         await require_current(pool)
         log.info("worker_started")
         is_sandbox = settings.environment == "sandbox"
-        committer = Committer(
-            pool, clock=clock, clocks_may_move=is_sandbox, shelf=RuleShelf(pool)
-        )
+        committer = Committer(pool, clock=clock, clocks_may_move=is_sandbox, shelf=RuleShelf(pool))
         vault = Vault(pool, committer, LocalMasterKey(settings.require_master_key()))
         await vault.open()
         rail = choose_rail(settings, pool, committer)

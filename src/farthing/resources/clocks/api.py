@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from farthing.core.clock import whole
+from farthing.core.durations import Duration
 from farthing.core.errors import Fault
 from farthing.core.fields import Moment
-from farthing.core.durations import Duration
 from farthing.core.operation import TENANT, Operation
 from farthing.core.wire import Request
 from farthing.resources.clocks import actions

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
-from uuid import UUID
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +16,7 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command
 from farthing.db.draft import Draft
-from farthing.db.hearings import FREE, Matter, Step, Verdict
+from farthing.db.hearings import FREE, Matter, Verdict
 from farthing.resources.alerts.actions import raise_alert
 from farthing.resources.approvals.actions import ask
 from farthing.resources.rules import model
@@ -152,9 +151,7 @@ def compile_rule(rule: Rule) -> Expression:
     return read(rule.trigger, rule.expression)
 
 
-def apply(
-    draft: Draft, noun: str, row: ObjectRow, step: Step | None, findings: Sequence[Finding]
-) -> Verdict:
+def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) -> Verdict:
     """Do what the rules want that hold of an object, in the order of their priority."""
     verdict = FREE
     for one in findings:
@@ -182,9 +179,7 @@ class _Case(Struct, frozen=True):
         return verdict.explain(None) + " " + sentence if verdict.reason else sentence  # type: ignore[operator]  # there is a reason
 
 
-def _note(
-    draft: Draft, noun: str, row: ObjectRow, finding: Finding, verdict: Verdict
-) -> Verdict:
+def _note(draft: Draft, noun: str, row: ObjectRow, finding: Finding, verdict: Verdict) -> Verdict:
     """Tell what a dry rule would have done, or that a rule failed, which stops the object."""
     rule, failure = finding.rule, finding.value
     if not isinstance(failure, Failure):

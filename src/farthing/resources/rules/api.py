@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from farthing.core import errors
-from farthing.core.expressions import MOST_CHARACTERS
+from farthing.core.expressions.limits import MOST_CHARACTERS
 from farthing.core.fields import Annotations, Tags
 from farthing.core.operation import KEY_ONLY, Operation
 from farthing.core.wire import ListQuery, Page, Request
@@ -16,6 +16,8 @@ from farthing.resources.rules.store import RULES
 
 PATH: Final = "/v1/rules"
 ONE: Final = "/v1/rules/{id}"
+# No control characters but tabs and ends of lines.
+LINES_PATTERN: Final = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$"
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 When = Annotated[
@@ -23,8 +25,10 @@ When = Annotated[
     Meta(
         min_length=1,
         max_length=MOST_CHARACTERS,
+        pattern=LINES_PATTERN,
         description="The condition, an expression in CEL.",
         examples=['object.flow == "OUTBOUND" && object.amount < 1000'],
+        extra={"lines": True},
     ),
 ]
 Then = Annotated[

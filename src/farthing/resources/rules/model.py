@@ -1,7 +1,7 @@
 """What a rule is: on which occasion, under which condition, what is done."""
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
@@ -159,7 +159,7 @@ def view(rule: Rule) -> RuleView:
     )
 
 
-def action_faults(trigger: str, actions: list[Action]) -> Iterator[Fault]:
+def action_faults(trigger: str, actions: Sequence[Action]) -> Iterator[Fault]:
     """Say what is wrong with the actions of a rule on this trigger."""
     for place, one in enumerate(actions):
         pointer = f"/then/{place}"

@@ -100,7 +100,7 @@ def type_of_object(noun: str) -> Type:
 def _type_of(annotation: Any) -> Type:
     """Translate the type of a view, which has but few kinds of fields."""
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is typing.Annotated or origin is types.UnionType:
+    if origin in {typing.Annotated, types.UnionType, typing.Union}:
         return _type_of(inside[0])
     if origin is typing.Literal:
         return STRING
@@ -117,11 +117,7 @@ def _type_of_struct(struct: type[Struct]) -> Type:
     hints = typing.get_type_hints(struct)
     names = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
     fields = {names[one]: _type_of(hints[one]) for one in names}
-    may_miss = [
-        names[one]
-        for one in names
-        if isinstance(hints[one], types.UnionType) and types.NoneType in typing.get_args(hints[one])
-    ]
+    may_miss = [names[one] for one in names if types.NoneType in typing.get_args(hints[one])]
     return record(fields, {one: fields[one] for one in may_miss})
 
 

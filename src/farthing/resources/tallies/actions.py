@@ -14,6 +14,8 @@ from farthing.resources.tallies import store
 from farthing.resources.tallies.model import Mark
 from farthing.resources.tallies.store import MARKS, TALLIES
 
+# What was counted, and how much that was in all.
+Before = tuple[int, Decimal]
 # A tally, and how long a window over it is in seconds.
 Span = tuple[UUID, int]
 
@@ -24,7 +26,7 @@ class Baselines:
     def __init__(self, tenant_id: UUID, now: datetime) -> None:
         self._tenant_id = tenant_id
         self._now = now
-        self._before: dict[Span, tuple[int, Decimal]] = {}
+        self._before: dict[Span, Before] = {}
 
     async def look(self, connection: Connection, spans: Iterable[Span]) -> None:
         """Look these up, once all locks are held."""

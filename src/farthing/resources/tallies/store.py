@@ -9,7 +9,7 @@ from uuid import UUID
 from farthing.db.checks import Check
 from farthing.db.pool import Connection
 from farthing.db.tables import AppendTable, Table
-from farthing.resources.tallies.model import FLOWS, LONGEST, Mark, Subject, Tally
+from farthing.resources.tallies.model import LONGEST, Mark, Subject, Tally
 
 # Locked last, because those of busy customers are wanted by many.
 TALLIES: Final = Table("tallies", Tally, rank=95)
@@ -57,25 +57,16 @@ INSERT INTO tallies (tenant_id, id, version, count, total)
 SELECT $1, $2, 1, count(*), coalesce(sum(amount), 0) FROM counted ON CONFLICT DO NOTHING
 """
 # Where each thing that is counted was written down, with the owner, the least amount and currency.
+_FLOW: Final = "{}_owner_id = $4 AND flow = '{}' AND amount >= $5 AND currency = $6::text"
+_NOUN: Final = "{} = $4 AND $5 >= 0 AND $6::text IS NULL"
 _SOURCES: Final = {
-    **{
-        what: (
-            "transactions",
-            "amount",
-            f"{'to' if flow == 'INBOUND' else 'from'}_owner_id = $4 AND flow = '{flow}' "
-            "AND amount >= $5 AND currency = $6::text",
-        )
-        for flow, what in FLOWS.items()
-    },
-    **{
-        what: (table, "0", f"{column} = $4 AND $5 >= 0 AND $6::text IS NULL")
-        for what, table, column in (
-            ("accounts", "accounts", "owner_id"),
-            ("bankAccounts", "bank_accounts", "owner_id"),
-            ("cards", "cards", "owner_id"),
-            ("customers", "customers", "tenant_id"),
-        )
-    },
+    "inbound": ("transactions", "amount", _FLOW.format("to", "INBOUND")),
+    "outbound": ("transactions", "amount", _FLOW.format("from", "OUTBOUND")),
+    "internal": ("transactions", "amount", _FLOW.format("from", "INTERNAL")),
+    "accounts": ("accounts", "0", _NOUN.format("owner_id")),
+    "bankAccounts": ("bank_accounts", "0", _NOUN.format("owner_id")),
+    "cards": ("cards", "0", _NOUN.format("owner_id")),
+    "customers": ("customers", "0", _NOUN.format("tenant_id")),
 }
 
 
