@@ -1,6 +1,7 @@
 """Operators: which go with which types."""
 
 from farthing.core.expressions.checked import Checked, expect, written
+from farthing.core.expressions.costs import SMALL, together
 from farthing.core.expressions.emit import Slot
 from farthing.core.expressions.faults import Fault
 from farthing.core.expressions.functions import OPERATORS
@@ -39,7 +40,11 @@ def check_binary(node: Binary, left: Checked, right: Checked) -> Checked:
     if given is None:
         reason = why_not(left.type, right.type)
         raise Fault(f"{node.operator} does not fit: {reason}", node.at)
-    return written(given, "(", left, f" {node.operator} ", right, ")")
+    size, work = SMALL, min(left.size.total, right.size.total)
+    if given.kind in {"list", "string"}:
+        size = together(left.size, right.size)
+        work = size.count
+    return written(given, "(", left, f" {node.operator} ", right, ")", size=size, work=work)
 
 
 def _result(operator: str, left: Type, right: Type) -> Type | None:
@@ -59,7 +64,7 @@ def _check_in(node: Binary, left: Checked, right: Checked) -> Checked:
         if common(left.type, right.type.element) is None:
             reason = why_not(left.type, right.type.element)
             raise Fault(f"This list cannot have that in it: {reason}", node.at)
-        return written(BOOL, "(", left, " in ", right, ")")
+        return written(BOOL, "(", left, " in ", right, ")", work=right.size.total)
     if right.type.kind == "map":
         expect(left, STRING, node.left.start, "The key of a map")
         if isinstance(node.left, Value) and right.path is not None:
