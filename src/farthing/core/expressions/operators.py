@@ -36,6 +36,9 @@ def check_binary(node: Binary, left: Checked, right: Checked) -> Checked:
     """Check an operator between two."""
     if node.operator == "in":
         return _check_in(node, left, right)
+    if (node.operator, left.type, right.type) == ("+", DURATION, TIMESTAMP):
+        # CEL has both orders, the library only the other one.
+        left, right = right, left
     given = _result(node.operator, left.type, right.type)
     if given is None:
         reason = why_not(left.type, right.type)
@@ -83,8 +86,6 @@ def why_not(left: Type, right: Type) -> str:
     if "null" in kinds and len(kinds) > 1:
         other = right if left == NULL else left
         return f"{other.said} is never null; ask has(...) whether it is there."
-    if (left, right) == (DURATION, TIMESTAMP):
-        return "write the timestamp before the duration."
     if left == right:
         return f"{left.said} has no such operator."
     return f"{left} and {right} do not go together."
