@@ -1,6 +1,7 @@
 """Operators: which go with which types."""
 
 from farthing.core.expressions.checked import Checked, expect, written
+from farthing.core.expressions.costs import SMALL, together
 from farthing.core.expressions.emit import Slot
 from farthing.core.expressions.faults import Fault
 from farthing.core.expressions.functions import OPERATORS
@@ -35,11 +36,18 @@ def check_binary(node: Binary, left: Checked, right: Checked) -> Checked:
     """Check an operator between two."""
     if node.operator == "in":
         return _check_in(node, left, right)
+    if (node.operator, left.type, right.type) == ("+", DURATION, TIMESTAMP):
+        # CEL has both orders, the library only the other one.
+        left, right = right, left
     given = _result(node.operator, left.type, right.type)
     if given is None:
         reason = why_not(left.type, right.type)
         raise Fault(f"{node.operator} does not fit: {reason}", node.at)
-    return written(given, "(", left, f" {node.operator} ", right, ")")
+    size, work = SMALL, min(left.size.total, right.size.total)
+    if given.kind in {"list", "string"}:
+        size = together(left.size, right.size)
+        work = size.count
+    return written(given, "(", left, f" {node.operator} ", right, ")", size=size, work=work)
 
 
 def _result(operator: str, left: Type, right: Type) -> Type | None:
@@ -59,7 +67,7 @@ def _check_in(node: Binary, left: Checked, right: Checked) -> Checked:
         if common(left.type, right.type.element) is None:
             reason = why_not(left.type, right.type.element)
             raise Fault(f"This list cannot have that in it: {reason}", node.at)
-        return written(BOOL, "(", left, " in ", right, ")")
+        return written(BOOL, "(", left, " in ", right, ")", work=right.size.total)
     if right.type.kind == "map":
         expect(left, STRING, node.left.start, "The key of a map")
         if isinstance(node.left, Value) and right.path is not None:
@@ -78,8 +86,6 @@ def why_not(left: Type, right: Type) -> str:
     if "null" in kinds and len(kinds) > 1:
         other = right if left == NULL else left
         return f"{other.said} is never null; ask has(...) whether it is there."
-    if (left, right) == (DURATION, TIMESTAMP):
-        return "write the timestamp before the duration."
     if left == right:
         return f"{left.said} has no such operator."
     return f"{left} and {right} do not go together."

@@ -16,6 +16,7 @@ Reads = dict[str, frozenset[str]]
 WHOLE: Final = "*"
 # A variable and its field.
 _PLAIN: Final = 2
+_ONLY_BOOL: Final = frozenset({bool})
 
 
 class Expression(Struct, frozen=True):
@@ -79,7 +80,8 @@ class Combined:
             if not is_failure(error):
                 raise
             return self._one_by_one(values)
-        return results
+        # Facts that are not what they were declared to be could give anything.
+        return results if _ONLY_BOOL.issuperset(map(type, results)) else self._one_by_one(values)
 
     def _gather(self, facts: Mapping[str, Any], windows: Mapping[Window, int]) -> dict[str, Any]:
         values: dict[str, Any] = {}
