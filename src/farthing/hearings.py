@@ -13,14 +13,14 @@ from uuid import UUID
 from msgspec import Struct
 
 from farthing.core.actors import Grant, Principal
-from farthing.core.expressions import Combined, Window
+from farthing.core.expressions import Combined, Failure, Window
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
 from farthing.db.draft import Draft
-from farthing.db.hearings import Matter, Step, Verdict, Whereabouts
+from farthing.db.hearings import FREE, Matter, Step, Verdict, Whereabouts
 from farthing.db.pool import Connection, Pool
-from farthing.db.tables import ObjectTable, Table
-from farthing.resources.customers.store import CUSTOMERS
+from farthing.db.tables import Along, ObjectTable, Table
+from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 from farthing.resources.rules import store
 from farthing.resources.rules.actions import apply, compile_rule
 from farthing.resources.rules.model import Finding, Rule
@@ -31,8 +31,11 @@ from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
 from farthing.resources.tallies.store import TALLIES
 
 _MOST_BOOKS: Final = 10_000
+_MOST_FOUND: Final = 50_000
 _PARTIES: Final = frozenset({"owner", "customer"})
 _TRANSACTION: Final = "transaction"
+# Some of what is shown of a customer is kept beside it.
+_STANDING: Final = Along(STANDINGS, "id")
 
 # What is counted, and the least amount that counts.
 Counted = tuple[str, int]
@@ -63,8 +66,9 @@ class RuleBook:
             for window in compile_rule(rule).windows:
                 key = (window.what, window.at_least)
                 self.counted[key] = min(rule.since, self.counted.get(key, rule.since))
-        # Tallies that are there; it spares a question.
+        # Tallies that are there, and whose matters were found where; both spare questions.
         self.opened: set[UUID] = set()
+        self.found: dict[Whereabouts, tuple[UUID, str | None]] = {}
 
     def open(self, tenant_id: UUID, now: datetime) -> "RuleHearing | None":
         """Return a hearing for one batch; None if there are no rules."""
@@ -132,27 +136,31 @@ class RuleHearing:
             chapter = self._book.chapters.get(known.matter.on)
             if chapter is not None and chapter.needs_parties:
                 parties = {known.owner_id, _asking(known.principal, known.owner_id)}
-                needs += [Need(CUSTOMERS, one, locked=False) for one in parties]
+                needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in parties]
         missing = [subject for key, subject in subjects.items() if key not in self._book.opened]
         if missing:
+            if len(self._book.opened) > _MOST_FOUND:
+                self._book.opened.clear()
             # Those that are opened now are there for others only after the commit.
             self._book.opened |= await tallies.open_missing(
                 connection, self._tenant_id, missing, self._now
             )
-        return [*needs, *(Need(TALLIES, key) for key in subjects)]
-
-    async def look(self, connection: Connection) -> None:
-        """Look at what there was before the windows began."""
         await self._baselines.look(connection, self._spans)
+        return [*needs, *(Need(TALLIES, key) for key in subjects)]
 
     def judge(
         self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:
         """Judge an object that is to be made or moved, and count it if it is made."""
         noun = table.noun
-        findings = self.find(draft, f"{noun}.{'transition' if step else 'create'}", row, step)
-        verdict = apply(draft, noun, row, findings)
-        if step is None:
+        chapter = self._book.chapters.get(f"{noun}.{'transition' if step else 'create'}")
+        verdict = FREE
+        if chapter is not None:
+            values = self._evaluate(draft, chapter, noun, row, step)
+            if values.count(False) < len(values):
+                pairs = zip(chapter.rules, values, strict=True)
+                verdict = apply(draft, noun, row, [Finding(*pair) for pair in pairs])
+        if step is None and self._book.counted:
             self._count(draft, noun, row)
         return verdict
 
@@ -163,13 +171,17 @@ class RuleHearing:
         chapter = self._book.chapters.get(trigger)
         if chapter is None:
             return []
-        noun = trigger.partition(".")[0]
+        values = self._evaluate(draft, chapter, trigger.partition(".")[0], row, step)
+        return [Finding(*pair) for pair in zip(chapter.rules, values, strict=True)]
+
+    def _evaluate(
+        self, draft: Draft, chapter: Chapter, noun: str, row: ObjectRow, step: Step | None
+    ) -> list[bool | Failure]:
         owner_id = owner_of(noun, row)
         parties = {"owner": owner_id, "customer": _asking(draft.principal, owner_id)}
         facts = Facts(draft, noun, row, step, parties).read(chapter.program.reads)
         windows = self._measure(draft, chapter, owner_id, _currency(row))
-        values = chapter.program.evaluate(facts, windows)
-        return [Finding(*pair) for pair in zip(chapter.rules, values, strict=True)]
+        return chapter.program.evaluate(facts, windows)
 
     def _measure(
         self, draft: Draft, chapter: Chapter, owner_id: UUID, currency: str | None
@@ -213,7 +225,12 @@ class RuleHearing:
     ) -> list[_Known]:
         """Tell whose matters these are; what is not there is nobody's, and will be refused."""
         asked = {one.found_at for _, one in matters if one.found_at is not None}
-        found = await _look_up(connection, self._tenant_id, asked)
+        found = self._book.found
+        if unknown := asked - found.keys():
+            if len(found) > _MOST_FOUND:
+                found.clear()
+                unknown = asked
+            found |= await _look_up(connection, self._tenant_id, unknown)
         known = []
         for principal, matter in matters:
             owner_id, currency = matter.owner_id, matter.currency

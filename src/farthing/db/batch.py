@@ -87,8 +87,6 @@ class Batch:
         needs = [need for command in fresh for need in command.needs]
         needs += await self._prepare_hearing(submissions)
         await self._see(needs)
-        if self._hearing is not None:
-            await self._hearing.look(self._connection)
         outcomes = [self._outcome(context, command) for context, command in submissions]
         if not recall and any(
             context.idempotency and isinstance(outcome, Problem)

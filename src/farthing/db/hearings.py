@@ -91,9 +91,6 @@ class Hearing(Protocol):
     ) -> Sequence[Any]:
         """Return what must be seen so that these matters can be judged, as needs."""
 
-    async def look(self, connection: Connection) -> None:
-        """Look at what only counts once all locks are held."""
-
     def judge(
         self, draft: Any, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:

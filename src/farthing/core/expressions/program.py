@@ -46,6 +46,8 @@ class Combined:
         # One by one they are only needed when one of them fails.
         self._single: list[cel.Program] = []
         self._sort_out()
+        self._last: dict[str, Any] = {}
+        self._context = cel.Context({}, self._functions)
 
     def _text(self, expression: Expression) -> str:
         return "".join(
@@ -75,13 +77,28 @@ class Combined:
         """Say of each expression whether it holds; one that fails takes none with it."""
         values = self._gather(facts, windows)
         try:
-            results: list[bool | Failure] = self._program.execute({**self._functions, **values})
+            results: list[bool | Failure] = self._program.execute(self._converted(values))
         except BaseException as error:
             if not is_failure(error):
                 raise
             return self._one_by_one(values)
         # Facts that are not what they were declared to be could give anything.
         return results if _ONLY_BOOL.issuperset(map(type, results)) else self._one_by_one(values)
+
+    def _converted(self, values: dict[str, Any]) -> cel.Context:
+        """Return the facts as the library has them.
+
+        To convert one costs more than to evaluate a rule, and most are the same as last time.
+        """
+        last, self._last = self._last, values
+        if last.keys() != values.keys():
+            self._context = cel.Context(values, self._functions)
+            return self._context
+        for name, value in values.items():
+            known = last[name]
+            if known is not value and (known != value or type(known) is not type(value)):
+                self._context.add_variable(name, value)
+        return self._context
 
     def _gather(self, facts: Mapping[str, Any], windows: Mapping[Window, int]) -> dict[str, Any]:
         values: dict[str, Any] = {}

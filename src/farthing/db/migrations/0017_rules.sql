@@ -49,6 +49,7 @@ CREATE TABLE tallies (
     version bigint NOT NULL CHECK (version > 0),
     count bigint NOT NULL CHECK (count >= 0),
     total numeric NOT NULL CHECK (total >= 0),
+    moved_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
 ) WITH (fillfactor = 50);
 -- When each was counted, and what was there before it.

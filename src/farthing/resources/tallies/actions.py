@@ -29,7 +29,7 @@ class Baselines:
         self._before: dict[Span, Before] = {}
 
     async def look(self, connection: Connection, spans: Iterable[Span]) -> None:
-        """Look these up, once all locks are held."""
+        """Look these up, which needs no lock: what others add comes after the first mark."""
         wanted = list(dict.fromkeys(spans))
         if not wanted:
             return
@@ -51,7 +51,10 @@ def count(draft: Draft, tally_id: UUID, amount: int) -> None:
     tally = draft.find(TALLIES, tally_id)
     if tally is None:
         raise LookupError("a tally that was not opened")
-    mark = Mark(draft.tenant_id, tally_id, draft.now, tally.count, tally.total)
-    draft.append(MARKS, mark)
-    newer = msgspec.structs.replace(tally, count=tally.count + 1, total=tally.total + amount)
+    # Whoever has an earlier time but comes later is counted later.
+    moment = max(draft.now, tally.moved_at)
+    draft.append(MARKS, Mark(draft.tenant_id, tally_id, moment, tally.count, tally.total))
+    newer = msgspec.structs.replace(
+        tally, count=tally.count + 1, total=tally.total + amount, moved_at=moment
+    )
     draft.update(TALLIES, newer)

@@ -36,6 +36,8 @@ class Tally(VersionedRow, frozen=True):
     count: int
     # All amounts ever, which can be more than any account holds.
     total: Decimal
+    # The time of the last mark, which the next one must not precede.
+    moved_at: datetime
 
 
 class Mark(Struct, frozen=True):

@@ -53,8 +53,9 @@ WITH counted AS (
     SELECT $1, $2, created_at, row_number() OVER earlier - 1, sum(amount) OVER earlier - amount
     FROM counted WINDOW earlier AS (ORDER BY created_at, id)
 )
-INSERT INTO tallies (tenant_id, id, version, count, total)
-SELECT $1, $2, 1, count(*), coalesce(sum(amount), 0) FROM counted ON CONFLICT DO NOTHING
+INSERT INTO tallies (tenant_id, id, version, count, total, moved_at)
+SELECT $1, $2, 1, count(*), coalesce(sum(amount), 0), coalesce(max(created_at), $3)
+FROM counted ON CONFLICT DO NOTHING
 """
 # Where each thing that is counted was written down, with the owner, the least amount and currency.
 _FLOW: Final = "{}_owner_id = $4 AND flow = '{}' AND amount >= $5 AND currency = $6::text"
