@@ -91,6 +91,9 @@ class Hearing(Protocol):
     ) -> Sequence[Any]:
         """Return what must be seen so that these matters can be judged, as needs."""
 
+    async def look(self, connection: Connection) -> dict[Any, Any]:
+        """Return the rows that are worked out, once all locks are held."""
+
     def judge(
         self, draft: Any, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:

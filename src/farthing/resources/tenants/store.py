@@ -36,7 +36,6 @@ PARTS: Final = {
     "deliveries": "true",
     "rules": "true",
     "alerts": "true",
-    "tallies": "true",
     "tally_marks": "true",
     "sandbox_orders": "true",
     "sandbox_news": "true",
