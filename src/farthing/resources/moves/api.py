@@ -120,6 +120,7 @@ OPERATIONS: Final = (
             errors.InsufficientFunds,
             errors.AmountExceedsRemaining,
             errors.BalanceLimit,
+            errors.RefusedByRule,
             errors.AccountNotActive,
             errors.OwnerNotActive,
             errors.InstrumentNotUsable,

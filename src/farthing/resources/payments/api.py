@@ -89,7 +89,12 @@ class CreateInternal(_Payment, frozen=True, kw_only=True):
     purpose: Literal["TRANSFER", "PURCHASE"]
 
 
-_RAISES: Final = (errors.OwnerNotActive, errors.AccountNotActive, errors.BalanceLimit)
+_RAISES: Final = (
+    errors.OwnerNotActive,
+    errors.AccountNotActive,
+    errors.BalanceLimit,
+    errors.RefusedByRule,
+)
 
 OPERATIONS: Final = (
     Operation(
