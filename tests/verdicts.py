@@ -108,7 +108,7 @@ async def new_approval(service: Service, tenant_id: UUID) -> str:
     approval_id, customer_id = new_id(), new_id()
 
     def decide(draft: Draft) -> Any:
-        how = {"four_eyes": True, "lifetime": LIFETIME, "message": "Do we know them?"}
+        how = {"four_eyes": False, "lifetime": LIFETIME, "message": "Do we know them?"}
         ask(draft, approval_id, RULE, "customer", customer_id, **how)  # type: ignore[arg-type]  # each has its type
         customer = Customer(
             tenant_id=tenant_id,
@@ -128,7 +128,7 @@ async def new_approval(service: Service, tenant_id: UUID) -> str:
         )
         return customers.add(draft, customer, "Somebody has to approve it.")
 
-    context = Context(Principal(tenant_id, Grant.PLATFORM), f"test-{new_id()}")
+    context = Context(Principal(tenant_id, Grant.API_KEY), f"test-{new_id()}")
     answer = await service.committer.submit(context, Command(decide, status=201))
     assert answer.status == httpx2.codes.CREATED
     return ids.say("approval", approval_id)
