@@ -18,6 +18,8 @@ from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.due import Due, Source
 from farthing.db.pool import Pool
+from farthing.resources.approvals import store as approvals
+from farthing.resources.approvals.actions import expire as expire_approval
 from farthing.resources.cards import store as cards
 from farthing.resources.cards.actions import expire as expire_card
 from farthing.resources.challenges import store as challenges
@@ -90,6 +92,7 @@ def sources(
         expiring(
             "expire transactions", transactions.EXPIRING, lambda row: expire_transaction(row.id)
         ),
+        expiring("expire approvals", approvals.EXPIRING, lambda row: expire_approval(row.id)),
         _janitor(settings, committer),
     )
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from tests.controls import scene
 from tests.payments import Send, furnish, idle, in_path, spends
+from tests.verdicts import new_approval
 
 from farthing.catalog import OPERATIONS
 from farthing.core.actors import Grant
@@ -187,6 +188,8 @@ async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
         return await first_event(tenant.call)
     if noun == "snapshot":
         return await snapshot(tenant, await _object(tenant, fictitious_id("tenant"), made))
+    if noun == "approval":
+        return await new_approval(tenant.service, tenant.id)
     creation = _creation(noun)
     body = await _real(tenant, creation.body_example, made)
     token = credential(creation, tenant)

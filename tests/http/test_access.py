@@ -16,6 +16,7 @@ from tests.controls import scene
 from tests.http import bad_wire
 from tests.http.bad_wire import creation_of, first_event
 from tests.payments import charge, create, furnish, in_path, spends
+from tests.verdicts import new_approval
 
 from farthing.catalog import OBJECTS, OPERATIONS
 from farthing.core.actors import Grant
@@ -54,13 +55,16 @@ class Place:
         customer = await tenant.new_customer()
         place = cls(tenant, customer, await tenant.token_for(customer))
         # In the order of the catalogue, where what an object refers to comes before it.
-        for noun in [one for one in OBJECTS if one != "customer"]:
+        for noun in [one for one in OBJECTS if one not in {"customer", "approval"}]:
             creation = creation_of(noun, OPERATIONS)
             answer = await place.request(creation, bad_wire.credential(creation, tenant))
             assert answer.status_code == 201, answer.text
             place.objects[noun] = answer.json()["id"]
         place.other_account = await tenant.new_account(customer)
         place.objects["event"] = await first_event(tenant.call)
+        place.objects["approval"] = f"approval/{MISSING_ID}"
+        if operation is not None and operation.noun == "approval":
+            place.objects["approval"] = await new_approval(tenant.service, tenant.id)
         if operation is not None and operation.of_house:
             body = {"name": "Thrown away"}
             made = await tenant.call("POST", "/v1/sandbox/tenants", body, token=tenant.operator)

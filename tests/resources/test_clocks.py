@@ -19,7 +19,7 @@ from farthing.db.migrate import migrate
 from farthing.http.service import Service
 from farthing.rails.base import Dispute
 from farthing.resources.clocks import actions
-from farthing.resources.clocks.model import read_duration, say_duration
+from farthing.core.durations import read_duration, say_duration
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,7 +12,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.actors import Principal
+from farthing.core.errors import RefusedByRule
 from farthing.core.fields import MOST_LABELS
 from farthing.core.rows import ObjectRow
 from farthing.db.pool import Connection
@@ -78,6 +80,22 @@ class Verdict(Struct, frozen=True):
     def explain(self, reason: str | None) -> str | None:
         """Return a reason with what the rules said."""
         return " ".join(one for one in (reason, self.reason) if one) or None
+
+    @property
+    def requirements(self) -> dict[str, str]:
+        """What has to be resolved before the object goes on."""
+        key = self.approval_id
+        return {} if key is None else {"approval": ids.say("approval", key)}
+
+    def refuse_to_wait(self, what: str) -> None:
+        """Refuse what the rules let wait although it cannot."""
+        if self.hold or self.approval_id is not None:
+            raise self.refusal(what)
+
+    def refusal(self, what: str) -> RefusedByRule:
+        """Say that the rules let something wait that cannot."""
+        said = f" {self.reason}" if self.reason else ""
+        return RefusedByRule(f"A rule lets this wait, and {what} cannot wait.{said}")
 
 
 FREE: Final = Verdict()

@@ -30,6 +30,7 @@ PARTS: Final = {
     "orders": "true",
     "arrivals": "true",
     "payment_references": "true",
+    "approvals": "true",
     "webhooks": "true",
     "webhook_cursors": "true",
     "webhook_tallies": "true",
