@@ -29,6 +29,18 @@ def read(source: str) -> Expression:
     return read_expression(source, NAMES, {"inbound"})
 
 
+def fault_of(source: str) -> BadExpression | None:
+    try:
+        read(source)
+    except BadExpression as fault:
+        return fault
+    return None
+
+
+def accepts(source: str) -> bool:
+    return fault_of(source) is None
+
+
 def sentence(source: str) -> str:
     with pytest.raises(BadExpression) as found:
         read(source)
@@ -36,13 +48,13 @@ def sentence(source: str) -> str:
 
 
 def test_2000_characters_are_the_most() -> None:
-    assert read("yes" + " " * 1_997)
+    assert accepts("yes" + " " * 1_997)
     assert "2000 characters" in sentence("yes" + " " * 1_998)
 
 
 @pytest.mark.parametrize("bracket", ["()", "[]", "{}"])
 def test_ten_thousand_brackets_are_a_fault_and_not_a_crash(bracket: str) -> None:
-    opening, closing = bracket
+    opening, closing = bracket[0], bracket[1]
     assert "characters" in sentence(opening * 10_000 + "yes" + closing * 10_000)
     assert "too deep" in sentence(opening * 900 + "yes" + closing * 900)
     assert "too deep" in sentence(opening * 1_999)
@@ -70,8 +82,8 @@ def test_nothing_can_be_deep(source: str) -> None:
 
 
 def test_20_levels_are_the_most() -> None:
-    assert read("(" * 20 + "yes" + ")" * 20)
-    assert read("!" * 19 + "yes")
+    assert accepts("(" * 20 + "yes" + ")" * 20)
+    assert accepts("!" * 19 + "yes")
     assert "too deep" in sentence("(" * 21 + "yes" + ")" * 21)
     assert "too deep" in sentence("!" * 20 + "yes")
 
@@ -83,14 +95,14 @@ def test_a_chain_of_and_is_wide_not_deep() -> None:
 
 
 def test_200_nodes_are_the_most() -> None:
-    assert read(f"text in [{', '.join(['text'] * 197)}]")
+    assert accepts(f"text in [{', '.join(['text'] * 197)}]")
     assert "too big" in sentence(f"text in [{', '.join(['text'] * 198)}]")
 
 
 def test_two_macros_inside_or_after_each_other_are_the_most() -> None:
-    assert read("tags.all(a, tags.all(b, a == b))")
-    assert read("tags.filter(a, a != '').all(b, b == '')")
-    assert read("tags.all(a, true) && tags.all(a, true) && tags.all(a, true)")
+    assert accepts("tags.all(a, tags.all(b, a == b))")
+    assert accepts("tags.filter(a, a != '').all(b, b == '')")
+    assert accepts("tags.all(a, true) && tags.all(a, true) && tags.all(a, true)")
     assert "2 macros" in sentence("tags.all(a, tags.all(b, tags.all(c, true)))")
     assert "2 macros" in sentence("tags.filter(a, true).filter(b, true).all(c, true)")
     assert "2 macros" in sentence("[tags.filter(a, true)][0].filter(b, true).all(c, true)")
@@ -134,7 +146,7 @@ def test_what_could_take_too_long_is_refused(source: str) -> None:
     ],
 )
 def test_what_people_write_is_not_refused(source: str) -> None:
-    assert read(source)
+    assert accepts(source)
 
 
 @pytest.mark.parametrize("pattern", [r"\\pL{1000}", r"(\\pL{10}){10}", "(((a{99}){99}){9})"])
@@ -148,14 +160,6 @@ WORDS = [
     *["(", ")", "[", "]", "{", "}", ".", ",", ":", "?", "!", "-", "+", "*", "/", "%", "&&", "||"],
     *["==", "!=", "<", ">=", "=", "&", "//", "\n", " ", "\\", "'''", "r'", "é", "\0", '"a'],
 ]
-
-
-def fault_of(source: str) -> BadExpression | None:
-    try:
-        read(source)
-    except BadExpression as fault:
-        return fault
-    return None
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=60).map("".join) | st.text(max_size=80))

@@ -12,6 +12,7 @@ from farthing.core.expressions.failures import Failure
 from farthing.core.expressions.faults import BadExpression, Fault
 from farthing.core.expressions.parse import parse
 from farthing.core.expressions.program import Combined, Expression, reads_of, windows_of
+from farthing.core.expressions.reference import Reference, describe
 from farthing.core.expressions.types import (
     BOOL,
     DOUBLE,
@@ -39,8 +40,10 @@ __all__ = [
     "Combined",
     "Expression",
     "Failure",
+    "Reference",
     "Type",
     "Window",
+    "describe",
     "list_of",
     "map_of",
     "read_expression",
