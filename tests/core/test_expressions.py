@@ -111,6 +111,10 @@ def test_a_rule_asks_the_object_and_the_history() -> None:
         "object.tags.map(t, t.size()).exists(n, n == 3)",
         "object.tags.filter(t, t != 'vip') == ['été']",
         "object.nothing == null",
+        "'OUTBOUND' == object.flow && object.flow != 'x' && !('x' == object.flow)",
+        "object.flow in ['INBOUND', 'OUTBOUND'] && !(object.owner.name in ['x', 'y'])",
+        "object.flow + 'x' == 'OUTBOUNDx' && object.flow == object.flow",
+        "'OUTBOUND' in [object.flow] && object.flow in ['x', object.flow]",
         '"\\u00e9t\\u00e9" in object.tags // été',
         "object == object && object.owner == object.owner",
     ],
@@ -181,6 +185,8 @@ def test_facts_that_are_not_what_was_declared_fail_closed() -> None:
         assert isinstance(outcome(source, {"object": {"urgent": "yes"}}), Failure)
     assert isinstance(outcome("object.amount > 1", {"object": {"amount": "2"}}), Failure)
     assert isinstance(outcome("object.amount > 1", {}), Failure)
+    assert isinstance(outcome("object.flow == 'x'", {"object": {"flow": ["x"]}}), Failure)
+    assert isinstance(outcome("object.flow != 'x'", {"object": "x"}), Failure)
 
 
 def test_an_answer_of_the_history_that_is_missing_fails_closed() -> None:
