@@ -18,13 +18,15 @@ class Slot(Struct, frozen=True):
     """A variable for what is at the end of a path.
 
     It `asks` whether there is something, has `deep` values that need tidying, or is a string that
-    is only compared with written ones: `coded` as a number, which costs the library a fifth.
+    is only compared with written ones: `coded` as a number, which costs the library a sixth.
+    `load` is what it costs to hand it over.
     """
 
     path: tuple[str, ...]
     asks: bool = False
     deep: bool = False
     coded: bool = False
+    load: int = 0
 
     def __str__(self) -> str:
         return ".".join(self.path)
