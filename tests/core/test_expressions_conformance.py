@@ -1,6 +1,7 @@
 """Our checker and evaluation beside CEL's own conformance tests; the data says where it is from."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from farthing.core.expressions.emit import write
 from farthing.core.expressions.parse import parse
 
 CASES = json.loads((Path(__file__).parent / "cel_conformance.json").read_text("utf-8"))["cases"]
-PLAIN = {
+PLAIN: dict[str, Callable[[Any], Any]] = {
     "int64Value": int,
     "doubleValue": float,
     "stringValue": str,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from farthing.core.expressions import macros
 from farthing.core.expressions.checked import Checked, between, written
-from farthing.core.expressions.costs import SMALL, either, of_matching
+from farthing.core.expressions.costs import OF_HELPING, OF_LOOKING, SMALL, either, of_matching
 from farthing.core.expressions.emit import Helper, write_duration, write_timestamp
 from farthing.core.expressions.faults import Fault, choice
 from farthing.core.expressions.functions import (
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 HOW_TO_ASK: Final = 'history.count("word", duration("24h")) or history.sum("word", duration("24h"))'
 _WINDOW_ARGUMENTS: Final = (2, 3)
-# From the library into Python and back.
-_OF_HELPING: Final = 10
 
 
 def check_call(checker: "Checker", node: Call) -> Checked:
@@ -60,9 +58,10 @@ def _check_function(checker: "Checker", node: Call) -> Checked:
     found = _signature(FUNCTIONS[node.function], arguments)
     if found is None:
         raise Fault(_say(node.function, FUNCTIONS[node.function]), node.at)
-    name = Helper("size") if _counts_characters(node.function, arguments) else node.function
+    helped = _counts_characters(node.function, arguments)
+    name = Helper("size") if helped else node.function
     size = either(arguments[0].size, SMALL) if found.gives == STRING else SMALL
-    work = arguments[0].size.count
+    work = OF_HELPING if helped else arguments[0].size.count
     return written(found.gives, name, "(", *between(arguments, ", "), ")", size=size, work=work)
 
 
@@ -77,9 +76,9 @@ def _check_method(checker: "Checker", node: Call, target: Checked) -> Checked:
     if found is None:
         raise Fault(_say(node.function, METHODS[node.function], method=True), node.at)
     if _counts_characters(node.function, [target]):
-        return written(INT, Helper("size"), "(", target, ")", work=_OF_HELPING)
+        return written(INT, Helper("size"), "(", target, ")", work=OF_HELPING)
     text = (target, f".{node.function}(", *between(arguments, ", "), ")")
-    return written(found.gives, *text, work=target.size.count)
+    return written(found.gives, *text, work=OF_LOOKING * target.size.count)
 
 
 def _check_matches(checker: "Checker", node: Call, target: Checked) -> Checked:
@@ -87,7 +86,7 @@ def _check_matches(checker: "Checker", node: Call, target: Checked) -> Checked:
     if _signature((MATCHES,), [target, *arguments]) is None:
         raise Fault(_say("matches", (MATCHES,), method=True), node.at)
     pattern = read_pattern(_text(node.arguments[0], "The pattern"), node.arguments[0].start)
-    work = _OF_HELPING + of_matching(target.size, compile_pattern(pattern).programsize)
+    work = OF_HELPING + of_matching(target.size, compile_pattern(pattern).programsize)
     return written(BOOL, Helper("matches", pattern), "(", target, ")", work=work)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from farthing.core.expressions import calls, operators
 from farthing.core.expressions.checked import Checked, between, expect, read, written
 from farthing.core.expressions.costs import SMALL, Size, assumed, either, of_text
-from farthing.core.expressions.emit import write
+from farthing.core.expressions.emit import Slot, write
 from farthing.core.expressions.faults import Fault, choice
 from farthing.core.expressions.limits import MOST_COST, MOST_INT
 from farthing.core.expressions.nodes import (
@@ -70,8 +70,15 @@ class Checker:
     def check(self, node: Node) -> Checked:
         """Return what a part is, or raise its Fault."""
         made = self._ways[type(node)](node)
-        if made.cost > MOST_COST:
-            raise Fault("This could take too long: it goes over too much, too often.", node.anchor)
+        _afford(made.cost, node)
+        return made
+
+    def check_rule(self, node: Node) -> Checked:
+        """Return what a whole rule is: true or false, and not too dear with all that it reads."""
+        made = self.check(node)
+        expect(made, BOOL, node.start, "A rule")
+        slots = {piece for piece in made.pieces if isinstance(piece, Slot)}
+        _afford(made.cost + sum(slot.load for slot in slots), node)
         return made
 
     def _value(self, node: Value) -> Checked:
@@ -111,7 +118,8 @@ class Checker:
     def _at_key(self, operand: Checked, found: Type, key: str) -> Checked:
         if operand.path is not None:
             return read((*operand.path, key), found)
-        return written(found, operand, f"[{write(key)}]", size=_inside(operand, found))
+        size = _inside(operand, found)
+        return written(found, operand, f"[{write(key)}]", size=size, work=size.total)
 
     def _index(self, node: Index) -> Checked:
         operand, index = self.check(node.operand), self.check(node.index)
@@ -126,7 +134,8 @@ class Checker:
             if isinstance(node.index, Value) and isinstance(node.index.value, str):
                 return self._at_key(operand, operand.type.element, node.index.value)
         found = operand.type.element
-        return written(found, operand, "[", index, "]", size=_inside(operand, found))
+        size = _inside(operand, found)
+        return written(found, operand, "[", index, "]", size=size, work=size.total)
 
     def _call(self, node: Call) -> Checked:
         return calls.check_call(self, node)
@@ -167,6 +176,11 @@ class Checker:
         of = _common("Both sides of the :", branches, [then, otherwise])
         size = either(then.size, otherwise.size)
         return written(of, "(", condition, " ? ", then, " : ", otherwise, ")", size=size)
+
+
+def _afford(cost: int, node: Node) -> None:
+    if cost > MOST_COST:
+        raise Fault("This could take too long: it goes over too much, too often.", node.anchor)
 
 
 def _inside(whole: Checked, found: Type) -> Size:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from farthing.core.expressions.costs import SMALL, Size, assumed
+from farthing.core.expressions.costs import SMALL, Size, assumed, of_loading
 from farthing.core.expressions.emit import Piece, Pieces, Slot
 from farthing.core.expressions.faults import Fault
 from farthing.core.expressions.types import NULL, Type, holds_objects
@@ -22,8 +22,9 @@ class Checked(Struct, frozen=True):
 
 def read(path: tuple[str, ...], given: Type) -> Checked:
     """Read a given value; one that is always null needs no reading."""
-    pieces = ("null",) if given == NULL else (Slot(path, deep=holds_objects(given)),)
-    return Checked(given, pieces, path, assumed(given))
+    size = assumed(given)
+    slot = Slot(path, deep=holds_objects(given), load=of_loading(given))
+    return Checked(given, ("null",) if given == NULL else (slot,), path, size, size.total)
 
 
 def written(given: Type, *parts: Piece | Checked, size: Size = SMALL, work: int = 1) -> Checked:

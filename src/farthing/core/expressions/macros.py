@@ -43,7 +43,7 @@ def check_macro(checker: "Checker", node: Call, target: Checked) -> Checked:
     variable, bodies = _arguments(checker, node)
     ours = f"x{len(checker.bound)}"
     each = (target.size.inside if target.type.kind == "list" else None) or assumed(element)
-    checker.bound[variable] = Checked(element, (ours,), size=each)
+    checker.bound[variable] = Checked(element, (ours,), size=each, cost=each.total)
     parts = [checker.check(body) for body in bodies]
     del checker.bound[variable]
     inner = max(part.macros for part in parts)
@@ -58,7 +58,7 @@ def check_macro(checker: "Checker", node: Call, target: Checked) -> Checked:
     size = SMALL
     if gives.kind == "list":
         size = Size(count, each if node.function == "filter" else parts[-1].size)
-        cost += of_collecting(count)
+        cost += of_collecting(size)
     return replace(made, macros=macros, cost=cost, size=size)
 
 

@@ -2,10 +2,10 @@
 
 from farthing.core.expressions.checked import Checked, expect, written
 from farthing.core.expressions.costs import SMALL, together
-from farthing.core.expressions.emit import Slot
+from farthing.core.expressions.emit import Slot, Word
 from farthing.core.expressions.faults import Fault
 from farthing.core.expressions.functions import OPERATORS
-from farthing.core.expressions.nodes import Binary, Unary, Value
+from farthing.core.expressions.nodes import Binary, ListOf, Unary, Value
 from farthing.core.expressions.types import (
     BOOL,
     DOUBLE,
@@ -43,6 +43,9 @@ def check_binary(node: Binary, left: Checked, right: Checked) -> Checked:
     if given is None:
         reason = why_not(left.type, right.type)
         raise Fault(f"{node.operator} does not fit: {reason}", node.at)
+    coded = _coded(node, left, right)
+    if coded is not None:
+        return coded
     size, work = SMALL, min(left.size.total, right.size.total)
     if given.kind in {"list", "string"}:
         size = together(left.size, right.size)
@@ -67,6 +70,9 @@ def _check_in(node: Binary, left: Checked, right: Checked) -> Checked:
         if common(left.type, right.type.element) is None:
             reason = why_not(left.type, right.type.element)
             raise Fault(f"This list cannot have that in it: {reason}", node.at)
+        coded = _coded(node, left, right)
+        if coded is not None:
+            return coded
         return written(BOOL, "(", left, " in ", right, ")", work=right.size.total)
     if right.type.kind == "map":
         expect(left, STRING, node.left.start, "The key of a map")
@@ -76,6 +82,23 @@ def _check_in(node: Binary, left: Checked, right: Checked) -> Checked:
     hint = " Ask has(...) for a field." if right.type.kind == "record" else ""
     hint = " Use contains for a part of a string." if right.type == STRING else hint
     raise Fault(f"in looks into lists and maps, and this is {right.type.said}.{hint}", node.at)
+
+
+def _coded(node: Binary, left: Checked, right: Checked) -> Checked | None:
+    """Compare a given string with written ones by their numbers, if that is all there is to do."""
+    given, other = (right, node.left) if isinstance(node.left, Value) else (left, node.right)
+    written_out = other.elements if isinstance(other, ListOf) else (other,)
+    texts = [one.value for one in written_out if isinstance(one, Value)]
+    words = [Word(text) for text in texts if isinstance(text, str)]
+    if given.path is None or given.type != STRING or len(words) != len(written_out) or not words:
+        return None
+    slot = Slot(given.path, coded=True)
+    if node.operator == "in":
+        listed = [piece for word in words for piece in (", ", word)][1:]
+        return written(BOOL, "(", slot, " in [", *listed, "])", work=len(words))
+    if node.operator in {"==", "!="}:
+        return written(BOOL, "(", slot, f" {node.operator} ", words[0], ")")
+    return None
 
 
 def why_not(left: Type, right: Type) -> str:
