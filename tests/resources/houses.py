@@ -10,10 +10,9 @@ from tests.conftest import OnlyDeclaredProblems
 from tests.resources.outside import ScriptedRail
 
 from farthing.agenda import keep_time
-from farthing.catalog import CHECKS, MACHINES
+from farthing.catalog import CHECKS
 from farthing.core.clock import system_clock
 from farthing.db.checks import run_checks
-from farthing.db.migrate import migrate
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Rail
@@ -83,8 +82,7 @@ async def open_client(service: Service) -> "AsyncIterator[httpx2.AsyncClient]":
 @asynccontextmanager
 async def open_house(server: "Database") -> "AsyncIterator[House]":
     """Open a house on a new database."""
-    database = await server.create()
-    await migrate(database.url, MACHINES)
+    database = await server.create_current()
     rail, clock = ScriptedRail(), Clock(system_clock())
     service = await start(database, rail, clock)
     async with open_client(service) as client:
