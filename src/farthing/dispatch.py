@@ -141,7 +141,9 @@ class Dispatcher:
         """Claim what is due as far as there is room, and begin to send it."""
         claimed: list[Delivery] = []
         wanted = due[: self._room_of(webhook)]
-        if not await self._submit(webhook.tenant_id, actions.claim(wanted, claimed)):
+        if not await self._submit(
+            webhook.tenant_id, actions.claim(wanted, self._clocks.machine(), claimed)
+        ):
             return
         positions = [one.position for one in claimed]
         found = await store.fetch_events(self._pool, webhook.tenant_id, positions)
@@ -162,7 +164,8 @@ class Dispatcher:
         )
         chosen, reached = choose(wanted, in_line, room, log_part[-1].position)
         claimed: list[Delivery] = []
-        command = actions.plan(webhook, cursor, reached, chosen, claimed)
+        now = self._clocks.machine()
+        command = actions.plan(webhook, cursor, reached, chosen, now, claimed)
         if not await self._submit(tenant_id, command):
             return
         bodies = {event.position: event for event, _ in chosen}
@@ -203,7 +206,8 @@ class Dispatcher:
     async def _send(self, webhook: Webhook, parcel: Parcel, mischief: Mischief) -> bool:
         """Send one parcel, and tell whether the next one may follow."""
         now, delivery = self._clocks.last_known(webhook.tenant_id), parcel.delivery
-        left = 0.0 if delivery.due_at is None else (delivery.due_at - now).total_seconds()
+        until, machine = delivery.claimed_until, self._clocks.machine()
+        left = 0.0 if until is None else (until - machine).total_seconds()
         if self._closing or left <= TIMEOUT_SECONDS:
             # The claim could run out under way, and then somebody else would send it too.
             self._note(Outcome(delivery, now, None))

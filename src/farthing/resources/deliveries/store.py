@@ -43,19 +43,23 @@ JOIN event_heads AS h ON h.tenant_id = w.tenant_id
 WHERE {_ACTIVE} AND c.position < h.position AND w.id <> ALL($1::uuid[])
 """  # noqa: S608 - our own names
 # The earlier ones of the same object come first, in whatever state of waiting they are.
+_FIRST: Final = """
+one.tenant_id = w.tenant_id AND one.webhook_id = w.id AND one.status = 'waiting' AND NOT EXISTS (
+    SELECT 1 FROM deliveries AS earlier
+    WHERE earlier.tenant_id = one.tenant_id AND earlier.webhook_id = one.webhook_id
+      AND earlier.object_id = one.object_id AND earlier.status = 'waiting'
+      AND earlier.number < one.number
+)
+"""
+# What is due by the tenant's clock, and what was claimed by somebody who has not come back.
 _DUE: Final = f"""
 SELECT {_columns(WEBHOOKS, "w")}, {_columns(DELIVERIES, "d")}
 FROM webhooks AS w JOIN event_heads AS h ON h.tenant_id = w.tenant_id CROSS JOIN LATERAL (
-    SELECT * FROM deliveries AS one
-    WHERE one.tenant_id = w.tenant_id AND one.webhook_id = w.id AND one.status = 'waiting'
-      AND one.due_at <= $1::timestamptz + h.ahead * interval '1 millisecond'
-      AND NOT EXISTS (
-          SELECT 1 FROM deliveries AS earlier
-          WHERE earlier.tenant_id = one.tenant_id AND earlier.webhook_id = one.webhook_id
-            AND earlier.object_id = one.object_id AND earlier.status = 'waiting'
-            AND earlier.number < one.number
-      )
-    ORDER BY one.due_at LIMIT $2
+    (SELECT * FROM deliveries AS one
+     WHERE {_FIRST} AND one.due_at <= $1::timestamptz + h.ahead * interval '1 millisecond'
+     ORDER BY one.due_at LIMIT $2)
+    UNION ALL
+    (SELECT * FROM deliveries AS one WHERE {_FIRST} AND one.claimed_until <= $1 LIMIT $2)
 ) AS d
 WHERE {_ACTIVE} AND w.id <> ALL($3::uuid[])
 """  # noqa: S608 - our own names
@@ -63,7 +67,7 @@ _IN_LINE: Final = """
 SELECT DISTINCT object_id FROM deliveries
 WHERE tenant_id = $1 AND webhook_id = $2 AND object_id = ANY($3::uuid[]) AND status = 'waiting'
 """
-# The first of each of these lines becomes due, unless it has its time already.
+# The first of each of these lines becomes due, unless it has its time or is claimed already.
 WAKE: Final = """
 UPDATE deliveries AS d SET due_at = $4, version = d.version + 1
 FROM (
@@ -76,11 +80,12 @@ FROM (
     ) AS first
 ) AS found
 WHERE d.tenant_id = $1 AND d.id = found.id AND d.status = 'waiting' AND d.due_at IS NULL
+  AND d.claimed_until IS NULL
 """
 # The same for every line: a process may have died between a commit and the waking.
 WAKE_ALL: Final = """
 UPDATE deliveries AS d SET due_at = $1, version = d.version + 1
-WHERE d.status = 'waiting' AND d.due_at IS NULL AND NOT EXISTS (
+WHERE d.status = 'waiting' AND d.due_at IS NULL AND d.claimed_until IS NULL AND NOT EXISTS (
     SELECT 1 FROM deliveries AS earlier
     WHERE earlier.tenant_id = d.tenant_id AND earlier.webhook_id = d.webhook_id
       AND earlier.object_id = d.object_id AND earlier.status = 'waiting'
