@@ -13,6 +13,7 @@ from farthing.agenda import keep_time
 from farthing.catalog import CHECKS
 from farthing.core.clock import system_clock
 from farthing.db.checks import run_checks
+from farthing.dispatch import Dispatcher
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Rail
@@ -65,7 +66,8 @@ async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any)
     vault = service.parts[Vault]
     parts = (service.settings, service.pool, service.committer, vault, rail)
     teller = Teller(*parts)
-    keeper = keep_time(service.settings, service.pool, service.committer, teller)
+    dispatcher = service.parts[Dispatcher]
+    keeper = keep_time(service.settings, service.pool, service.committer, teller, dispatcher)
     own: Parts = {Rail: rail, Teller: teller, Timekeeper: keeper}
     return replace(service, parts={**service.parts, **own})
 

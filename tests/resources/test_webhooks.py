@@ -593,22 +593,6 @@ def test_live_requires_https(database: "Database") -> None:
     refuse_target("https://shop.example/", live)
 
 
-async def test_a_clock_that_is_moved_lets_the_worker_send_again_what_was_not_taken(
-    here: World,
-) -> None:
-    hook = await here.hook()
-    here.receiver.says("/hook", 500)
-    await here.customer()
-    await here.deliver()
-    (waiting,) = await here.deliveries(hook)
-    assert (waiting["status"], len(waiting["attempts"])) == ("waiting", 1)
-    here.receiver.says("/hook", 204)
-    await here.call("POST", "/v1/sandbox/clock", {"advance": "PT10S"})
-    await here.deliver()
-    (delivered,) = await here.deliveries(hook)
-    assert (delivered["status"], len(delivered["attempts"])) == ("delivered", 2)
-
-
 async def test_a_tenant_whose_clock_is_ahead_waits_no_longer_than_others(here: World) -> None:
     await here.call("POST", "/v1/sandbox/clock", {"advance": "P3D"})
     hook = await here.hook()
@@ -681,30 +665,3 @@ async def test_an_old_secret_ends_by_the_tenants_clock(here: World) -> None:
     await here.deliver()
     signed = [one.headers["webhook-signature"].split(" ") for one in here.receiver.at("/hook")]
     assert [len(one) for one in signed] == [2, 1]
-
-
-async def test_a_clock_that_is_moved_lets_nobody_send_what_is_under_way(here: World) -> None:
-    moved = asyncio.Event()
-
-    async def answer_late(_: Got) -> tuple[int, bytes]:
-        await moved.wait()
-        return 200, b""
-
-    here.receiver.answers["/hook"] = answer_late
-    hook = await here.hook()
-    await here.customer()
-    await here.dispatcher.dispatch()
-    async with asyncio.timeout(10):
-        await here.receiver.wait_for(1)
-    (under_way,) = await here.deliveries(hook)
-    assert "nextAttemptAt" not in under_way
-    await here.call("POST", "/v1/sandbox/clock", {"advance": "P1D"})
-    other = here.another_worker()
-    await other.dispatch()
-    moved.set()
-    await other.idle()
-    await here.deliver()
-    assert len(here.receiver.got) == 1
-    (delivered,) = await here.deliveries(hook)
-    assert delivered["status"] == "delivered"
-    assert [one["number"] for one in delivered["attempts"]] == [1]

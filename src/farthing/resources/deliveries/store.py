@@ -63,6 +63,19 @@ FROM webhooks AS w JOIN event_heads AS h ON h.tenant_id = w.tenant_id CROSS JOIN
 ) AS d
 WHERE {_ACTIVE} AND w.id <> ALL($3::uuid[])
 """  # noqa: S608 - our own names
+_DUE_OF: Final = f"{_DUE} AND w.tenant_id = $4"
+_NEXT: Final = f"""
+SELECT min(one.due_at) FROM webhooks AS w JOIN deliveries AS one ON {_FIRST}
+WHERE {_ACTIVE} AND w.tenant_id = $1 AND one.due_at > $2
+"""  # noqa: S608 - our own names
+# Somebody has claimed it, or the one before it has just ended and it is woken at this moment.
+_UNDER_WAY: Final = f"""
+SELECT EXISTS (
+    SELECT 1 FROM webhooks AS w JOIN deliveries AS one ON {_FIRST}
+    WHERE {_ACTIVE} AND w.tenant_id = $1 AND one.due_at IS NULL
+      AND coalesce(one.claimed_until > $2, TRUE)
+)
+"""  # noqa: S608 - our own names
 _IN_LINE: Final = """
 SELECT DISTINCT object_id FROM deliveries
 WHERE tenant_id = $1 AND webhook_id = $2 AND object_id = ANY($3::uuid[]) AND status = 'waiting'
@@ -118,6 +131,26 @@ async def find_due(
     records = await pool.fetch(_DUE, now, most, list(full))
     width = len(WEBHOOKS.columns)
     return [(WEBHOOKS.read(one[:width]), DELIVERIES.read(one[width:])) for one in records]
+
+
+async def find_due_of(
+    pool: Pool, tenant_id: UUID, now: datetime, most: int
+) -> list[tuple[Webhook, Delivery]]:
+    """Return what is to be sent of one tenant when this machine has this time."""
+    records = await pool.fetch(_DUE_OF, now, most, [], tenant_id)
+    width = len(WEBHOOKS.columns)
+    return [(WEBHOOKS.read(one[:width]), DELIVERIES.read(one[width:])) for one in records]
+
+
+async def find_next(pool: Pool, tenant_id: UUID, after: datetime) -> datetime | None:
+    """Return when a delivery of a tenant falls due next."""
+    found: datetime | None = await pool.fetchval(_NEXT, tenant_id, after)
+    return found
+
+
+async def is_under_way(pool: Pool, tenant_id: UUID, now: datetime) -> bool:
+    """Tell whether anybody sends something of a tenant when this machine has this time."""
+    return bool(await pool.fetchval(_UNDER_WAY, tenant_id, now))
 
 
 async def find_in_line(pool: Pool, webhook: Webhook, objects: Iterable[UUID]) -> set[UUID]:
