@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Each of the many processes that tests start would otherwise compile all of it anew.
+export PYTHONDONTWRITEBYTECODE :=
 # One database server per worker, and as many workers as cores.
 TESTS := -n auto --dist loadfile
 

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import os
 import secrets
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ import httpx2
 import msgspec
 import pytest
 import pytest_asyncio
+import structlog
+import uvloop
 from hypothesis import settings as hypothesis_settings
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,19 +33,41 @@ from farthing.http.service import Service
 from farthing.resources.access import actions
 
 MASTER_KEY = "c0ffee" + "0" * 58
+OWNER = "farthing_test_owner"
+SLOW_SECONDS = 600
 
 # Times are no subject of tests: these machines are slow at times.
 hypothesis_settings.register_profile("farthing", deadline=None, print_blob=True)
 hypothesis_settings.load_profile("farthing")
 
+# Plain lines: colours and columns for ten thousands of them take longer than the tests do.
+structlog.configure(
+    processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
+)
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run tests in the loop in which the service runs."""
+    return {"uvloop": uvloop.new_event_loop}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give what is slow more time before it counts as hanging."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+
 
 @dataclass(frozen=True)
 class Database:
-    """An empty database of a real server, as its owner and as its administrator see it."""
+    """A database of a real server, as its owner and as its administrator see it."""
 
     url: str
     admin_url: str
+    # Makes another one that is empty.
     create: Callable[[], Coroutine[Any, Any, "Database"]]
+    # Makes another one that is up to date, much faster than by migrations.
+    create_current: Callable[[], Coroutine[Any, Any, "Database"]]
 
     async def execute(self, sql: str, *values: object) -> None:
         """Do what only the administrator can: look behind the service's back, or tamper."""
@@ -74,26 +99,32 @@ def _with(url: str, *, database: str, userinfo: str | None = None) -> str:
     return urlunsplit(parts._replace(netloc=netloc, path=f"/{database}"))
 
 
-async def _create_database(admin_url: str) -> Database:
-    """Make a database whose owner is no superuser, as one's own PostgreSQL would have it."""
+async def _create_database(admin_url: str, current: str, like: str = "template1") -> Database:
+    """Make a database whose owner is no superuser, as one's own PostgreSQL would have it.
+
+    It is made like another one, such as the one that is current and that nobody uses.
+    """
     name, password = f"farthing_{secrets.token_hex(6)}", "only-for-tests"
-    role = "farthing_test_owner"
+    sql = f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE {like}"
     connection = await asyncpg.connect(admin_url)
     try:
-        if not await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
-            await connection.execute(f"CREATE ROLE {role} LOGIN CREATEROLE PASSWORD '{password}'")
-        await connection.execute(f"CREATE DATABASE {name} OWNER {role}")
+        if not await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", OWNER):
+            await connection.execute(f"CREATE ROLE {OWNER} LOGIN CREATEROLE PASSWORD '{password}'")
+        await connection.execute(sql)
     except asyncpg.UniqueViolationError:
         # The neighbour process made the role at this moment.
-        await connection.execute(f"CREATE DATABASE {name} OWNER {role}")
+        await connection.execute(sql)
     finally:
         await connection.close()
 
     async def create() -> Database:
-        return await _create_database(admin_url)
+        return await _create_database(admin_url, current)
 
-    owner = _with(admin_url, database=name, userinfo=f"{role}:{password}")
-    return Database(owner, _with(admin_url, database=name), create)
+    async def create_current() -> Database:
+        return await _create_database(admin_url, current, current)
+
+    owner = _with(admin_url, database=name, userinfo=f"{OWNER}:{password}")
+    return Database(owner, _with(admin_url, database=name), create, create_current)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -129,6 +160,10 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         return
     with EmbeddedServer(tmp_path_factory.mktemp("pg")) as server:
         yield server.admin_url()
+        running = server._process  # noqa: SLF001 - nobody but a test stops a server like this
+        assert running is not None
+        # At once: what it would write down before it stops is thrown away in any case.
+        running.send_signal(signal.SIGQUIT)
 
 
 @pytest.fixture(scope="session")
@@ -136,9 +171,10 @@ def database(server_url: str) -> Database:
     """Give a migrated database."""
 
     async def make() -> Database:
-        made = await _create_database(server_url)
+        made = await _create_database(server_url, "template1")
         await migrate(made.url, MACHINES)
-        return made
+        name = urlsplit(made.url).path.removeprefix("/")
+        return await _create_database(server_url, name, name)
 
     return asyncio.run(make())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from tests.cases import for_each
 
 from farthing.catalog import MACHINES
 from farthing.core.actors import Actor
@@ -67,10 +68,11 @@ def named(value: object) -> str | None:
     return value.noun if isinstance(value, Machine) else None
 
 
-@pytest.mark.parametrize(("machine", "source", "target", "actor"), EVERY_STEP, ids=named)
+@for_each(EVERY_STEP, lambda step: f"{step[0].noun} {step[1:]}")
 def test_a_machine_allows_exactly_the_rows_of_its_table(
-    machine: Machine, source: str, target: str, actor: Actor
+    step: tuple[Machine, str, str, Actor],
 ) -> None:
+    machine, source, target, actor = step
     rows = [
         row
         for row in machine.table

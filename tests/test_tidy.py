@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.cases import for_each
 
 from farthing.core.errors import CATALOGUE
 
@@ -39,12 +39,12 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             yield node
 
 
-@pytest.mark.parametrize("path", SOURCE, ids=short)
+@for_each(SOURCE, short)
 def test_a_file_that_passes_300_lines_is_asking_to_be_two(path: Path) -> None:
     assert len(lines(path)) <= MOST_LINES_IN_A_FILE
 
 
-@pytest.mark.parametrize("path", SOURCE, ids=short)
+@for_each(SOURCE, short)
 def test_a_function_that_passes_50_lines_is_asking_to_be_two(path: Path) -> None:
     for function in functions(path):
         length = (function.end_lineno or 0) - function.lineno + 1
@@ -61,7 +61,7 @@ def _only_returns_data(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool
     )
 
 
-@pytest.mark.parametrize("folder", RESOURCES, ids=lambda folder: folder.name)
+@for_each(RESOURCES, short)
 def test_whoever_knows_one_resource_knows_them_all(folder: Path) -> None:
     if folder.name == "__pycache__":
         return
@@ -71,7 +71,7 @@ def test_whoever_knows_one_resource_knows_them_all(folder: Path) -> None:
     assert files == {"__init__.py", "model.py", "store.py", "actions.py", "api.py"} | more
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=short)
+@for_each(PYTHON, short)
 def test_whatever_is_silenced_says_why(path: Path) -> None:
     for number, line in enumerate(lines(path), 1):
         if "# noqa" in line and path.name != "test_tidy.py":
@@ -80,7 +80,7 @@ def test_whatever_is_silenced_says_why(path: Path) -> None:
             assert re.search(r"# type: ignore\[[\w, -]+\]  # \w", line), number
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=short)
+@for_each(TEXTS, short)
 def test_nothing_is_left_behind(path: Path) -> None:
     if path == Path(__file__):
         return

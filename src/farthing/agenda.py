@@ -4,8 +4,10 @@ The worker follows it for all tenants; whoever moves the clock of one tenant of 
 one. Whatever else comes to fall due is one more source in the list.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -18,6 +20,7 @@ from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.due import Due, Source
 from farthing.db.pool import Pool
+from farthing.dispatch import Dispatcher
 from farthing.resources.approvals import store as approvals
 from farthing.resources.approvals.actions import expire as expire_approval
 from farthing.resources.cards import store as cards
@@ -26,6 +29,8 @@ from farthing.resources.challenges import store as challenges
 from farthing.resources.challenges.actions import end_challenge
 from farthing.resources.challenges.model import ChallengeRow
 from farthing.resources.clocks.actions import Timekeeper
+from farthing.resources.deliveries.store import find_next as find_next_delivery
+from farthing.resources.deliveries.store import is_under_way
 from farthing.resources.orders import store as orders
 from farthing.resources.references import store as references
 from farthing.resources.references.actions import expire as expire_reference
@@ -37,6 +42,9 @@ V = TypeVar("V", bound=VersionedRow)
 
 _MOST_AT_ONCE: Final = 500
 _MINUTE: Final = timedelta(minutes=1)
+# How many seconds an advance spends in all on what endpoints did not take.
+_PATIENCE: Final = 2.0
+_LOOK_AGAIN: Final = 0.02
 
 # An hour after their end, so that nobody reads a token that is being deleted.
 _TOKENS_KEPT: Final = timedelta(hours=1)
@@ -59,10 +67,16 @@ def platform(tenant_id: UUID) -> Context:
     return Context(Principal(tenant_id, Grant.PLATFORM), request_id=f"worker-{new_id()}")
 
 
-def keep_time(settings: Settings, pool: Pool, committer: Committer, teller: Teller) -> Timekeeper:
+def keep_time(
+    settings: Settings, pool: Pool, committer: Committer, teller: Teller, dispatcher: Dispatcher
+) -> Timekeeper:
     """Return what moves the clocks of a sandbox's tenants."""
     todo = sources(settings, pool, committer, teller)
-    return Timekeeper(settings, pool, committer.clocks, todo, teller.idle_for)
+
+    def agenda() -> tuple[Source, ...]:
+        return (*todo, _retries(pool, committer, dispatcher))
+
+    return Timekeeper(settings, pool, committer.clocks, agenda, teller.idle_for)
 
 
 def sources(
@@ -132,6 +146,32 @@ def _news(teller: Teller) -> Source:
 
     every = timedelta(seconds=2)
     return Source("hear the news of rails", every, teller.hear_news, teller.next_news, run_of)
+
+
+def _retries(pool: Pool, committer: Committer, dispatcher: Dispatcher) -> Source:
+    """Send again what its endpoint did not take, as the worker does all the time.
+
+    Endpoints are given a moment in all to answer. Whatever takes longer goes on beside it, and
+    nobody else sends it meanwhile.
+    """
+    left = _PATIENCE
+
+    async def next_of(tenant_id: UUID, after: datetime) -> datetime | None:
+        nonlocal left
+        began = monotonic()
+        while left > 0 and await is_under_way(pool, tenant_id, committer.clocks.machine()):
+            await asyncio.sleep(_LOOK_AGAIN)
+            began, left = monotonic(), left - (monotonic() - began)
+        return await find_next_delivery(pool, tenant_id, after) if left > 0 else None
+
+    async def run_of(tenant_id: UUID, _: datetime) -> bool:
+        nonlocal left
+        began = monotonic()
+        await dispatcher.send_again(tenant_id)
+        left -= monotonic() - began
+        return False
+
+    return Source("send again", timedelta(seconds=1), dispatcher.run, next_of, run_of)
 
 
 def _janitor(settings: Settings, committer: Committer) -> Source:

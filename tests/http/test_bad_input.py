@@ -85,6 +85,7 @@ async def test_a_field_that_must_be_given_is_missed_at_its_place(
     assert await shots.written() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [one for one in FIELDS if not one.required], ids=str)
 async def test_an_optional_field_that_is_null_counts_as_absent(shots: Range, place: Place) -> None:
     absent = await shots.fresh_target(place.operation)
@@ -138,6 +139,7 @@ async def test_a_value_that_no_body_can_hold_is_refused_unread(shots: Range, pla
     assert await shots.written() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [one for one in PLACES if one.is_free], ids=str)
 async def test_a_free_text_takes_everything_that_can_be_read(shots: Range, place: Place) -> None:
     for name, value in right_values(place):
@@ -158,6 +160,7 @@ async def test_what_is_no_json_is_refused_by_every_operation(
     assert await shots.written() == before
 
 
+@pytest.mark.slow
 @with_a_body
 async def test_json_that_fits_nowhere_is_refused_by_every_operation(
     shots: Range, operation: Operation
@@ -292,6 +295,7 @@ async def test_a_query_that_does_not_fit_is_refused_by_every_operation(
     assert await shots.written() == before
 
 
+@pytest.mark.slow
 @every_operation
 async def test_a_query_of_nothing_but_junk_breaks_no_operation(
     shots: Range, operation: Operation

@@ -1,6 +1,7 @@
 """The page for people: complete, safe, and made of nothing but itself."""
 
 import asyncio
+import dataclasses
 import html
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
+import msgspec
 import pytest
 import pytest_asyncio
 import uvicorn
@@ -25,9 +27,11 @@ from farthing.catalog import MACHINES
 from farthing.core.actors import Actor
 from farthing.core.errors import CATALOGUE, Problem
 from farthing.core.machine import Machine, row
+from farthing.http.app import build
 from farthing.http.docs import diagram
 from farthing.http.docs.page import render
 from farthing.http.openapi.sections import Section
+from farthing.http.service import Service
 
 if TYPE_CHECKING:
     from tests.conftest import Tenant
@@ -88,6 +92,27 @@ async def test_every_link_leads_somewhere(text: str) -> None:
     inside = {one.removeprefix("#") for one in seen.links if one.startswith("#")}
     assert inside <= set(seen.ids)
     assert {one for one in seen.links if not one.startswith("#")} == {"/openapi.json"}
+
+
+async def test_live_shows_nothing_that_only_a_sandbox_has(service: Service) -> None:
+    settings = msgspec.structs.replace(service.settings, environment="live")
+    transport = httpx2.ASGITransport(app=build(dataclasses.replace(service, settings=settings)))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://farthing.test") as live:
+        document = (await live.get("/openapi.json")).json()
+        text = (await live.get("/docs")).text
+    there = {one.id for one in OPERATIONS if not one.sandbox_only}
+    described = [one for item in document["paths"].values() for one in item.values()]
+    assert {one["operationId"] for one in described} == there
+    assert {tag for one in described for tag in one["tags"]} == {
+        tag["name"] for tag in document["tags"]
+    }
+    seen = Seen(text)
+    only_sandbox = {one.id for one in OPERATIONS if one.sandbox_only}
+    assert only_sandbox
+    assert only_sandbox.isdisjoint(seen.ids)
+    assert there <= set(seen.ids)
+    assert {one.removeprefix("#") for one in seen.links if one.startswith("#")} <= set(seen.ids)
+    assert "/v1/sandbox" not in text + json.dumps(document)
 
 
 async def test_the_type_of_a_problem_leads_to_its_place(

@@ -10,9 +10,6 @@ import pytest_asyncio
 from tests.http.published import answer_schema, faults
 from tests.http.stage import Sent, stage
 
-from farthing.catalog import MACHINES
-from farthing.db.migrate import migrate
-
 if TYPE_CHECKING:
     from tests.conftest import Database
 
@@ -23,8 +20,7 @@ HOW = "record them again: RECORD_EXAMPLES=1 pytest tests/http/test_examples.py, 
 @pytest_asyncio.fixture(scope="module")
 async def performed(database: "Database") -> dict[str, Sent]:
     """Send every example once, in a database where nobody else is."""
-    own = await database.create()
-    await migrate(own.url, MACHINES)
+    own = await database.create_current()
     async with stage(own.settings()) as opened:
         return {name: await opened.perform(one) for name, one in opened.operations.items()}
 

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests import payments
+from tests.cases import for_each
 from tests.http.published import (
     DESCRIBED,
     DOCUMENT,
@@ -33,10 +34,8 @@ from farthing.http.service import Service
 if TYPE_CHECKING:
     from tests.conftest import Tenant
 
-every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
-with_a_body = pytest.mark.parametrize(
-    "operation", [one for one in OPERATIONS if one.body is not None], ids=lambda one: one.id
-)
+every_operation = for_each(OPERATIONS, lambda one: one.id)
+with_a_body = for_each([one for one in OPERATIONS if one.body is not None], lambda one: one.id)
 
 
 async def test_the_service_publishes_a_valid_document(client: httpx2.AsyncClient) -> None:
@@ -203,7 +202,7 @@ def test_an_answer_leaves_out_what_is_absent_instead_of_saying_null() -> None:
     assert all("additionalProperties" not in one for one in answers.values())
 
 
-@every_operation
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 async def test_problems_come_as_they_are_published(operation: Operation, tenant: "Tenant") -> None:
     for answer in [one async for one in _provoked(operation, tenant)]:
         assert answer.status_code >= 400, answer.text

@@ -11,10 +11,8 @@ import pytest
 import pytest_asyncio
 from schwifty import BIC, IBAN
 
-from farthing.catalog import MACHINES
 from farthing.core.ids import UUID_PATTERN, new_id
 from farthing.db.committer import Committer
-from farthing.db.migrate import migrate
 from farthing.db.pool import Pool, open_pool
 from farthing.rails.base import (
     Arrival,
@@ -413,8 +411,7 @@ async def test_news_is_told_again_until_it_is_heard(
 async def test_at_most_a_hundred_news_come_at_once_the_oldest_of_all_tenants_first(
     database: "Database", clock: Hands
 ) -> None:
-    fresh = await database.create()
-    await migrate(fresh.url, MACHINES)
+    fresh = await database.create_current()
     pool = await open_pool(fresh.url, 4)
     try:
         committer = Committer(pool, clock=clock)

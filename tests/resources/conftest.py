@@ -7,9 +7,7 @@ from tests.resources.houses import Clock, House, open_client, open_house
 from tests.resources.money import World, open_world
 from tests.resources.outside import ScriptedRail
 
-from farthing.catalog import MACHINES
 from farthing.core.clock import system_clock
-from farthing.db.migrate import migrate
 from farthing.http.service import Service
 
 if TYPE_CHECKING:
@@ -34,8 +32,7 @@ async def world(house: House) -> "AsyncIterator[World]":
 
 @pytest_asyncio.fixture(scope="module")
 async def sandbox_house(database: "Database") -> "AsyncIterator[House]":
-    own, clock = await database.create(), Clock(system_clock())
-    await migrate(own.url, MACHINES)
+    own, clock = await database.create_current(), Clock(system_clock())
     service = await Service.start(own.settings(), clock)
     async with open_client(service) as client:
         # The scripted outside stands aside: the service has the sandbox's.

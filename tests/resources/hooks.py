@@ -12,9 +12,7 @@ import httpx2
 import msgspec
 from tests.conftest import OnlyDeclaredProblems, make_tenant
 
-from farthing.catalog import MACHINES
 from farthing.core.clock import system_clock, whole
-from farthing.db.migrate import migrate
 from farthing.dispatch import Dispatcher
 from farthing.http.app import build
 from farthing.http.service import Service
@@ -190,8 +188,7 @@ async def deliver(dispatcher: Dispatcher) -> None:
 @asynccontextmanager
 async def world(database: "Database", **settings: Any) -> AsyncIterator[World]:
     """Open a world in a database of its own: a worker works for every tenant."""
-    own = await database.create()
-    await migrate(own.url, MACHINES)
+    own = await database.create_current()
     clock = Hands()
     service = await Service.start(own.settings(webhook_private=True, **settings), clock)
     app = OnlyDeclaredProblems(build(service), service)

@@ -10,12 +10,12 @@ from tests.conftest import OnlyDeclaredProblems
 from tests.resources.outside import ScriptedRail
 
 from farthing.agenda import keep_time
-from farthing.catalog import CHECKS, MACHINES
+from farthing.catalog import CHECKS
 from farthing.core.clock import system_clock
 from farthing.db.checks import run_checks
 from farthing.db.committer import Committer
 from farthing.db.hearings import Shelf
-from farthing.db.migrate import migrate
+from farthing.dispatch import Dispatcher
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.rails.base import Rail
@@ -75,7 +75,8 @@ async def start(
     vault = service.parts[Vault]
     parts = (service.settings, service.pool, service.committer, vault, rail)
     teller = Teller(*parts)
-    keeper = keep_time(service.settings, service.pool, service.committer, teller)
+    dispatcher = service.parts[Dispatcher]
+    keeper = keep_time(service.settings, service.pool, service.committer, teller, dispatcher)
     own: Parts = {Rail: rail, Teller: teller, Timekeeper: keeper}
     return replace(service, parts={**service.parts, **own})
 
@@ -92,8 +93,7 @@ async def open_client(service: Service) -> "AsyncIterator[httpx2.AsyncClient]":
 @asynccontextmanager
 async def open_house(server: "Database", shelf: Shelf | None = None) -> "AsyncIterator[House]":
     """Open a house on a new database."""
-    database = await server.create()
-    await migrate(database.url, MACHINES)
+    database = await server.create_current()
     rail, clock = ScriptedRail(), Clock(system_clock())
     service = await start(database, rail, clock, shelf)
     async with open_client(service) as client:

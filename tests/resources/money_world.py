@@ -16,10 +16,9 @@ from msgspec import Struct
 from tests.conftest import Database, OnlyDeclaredProblems
 from tests.resources.scripted_rail import RAIL, Mood
 
-from farthing.catalog import CHECKS, MACHINES
+from farthing.catalog import CHECKS
 from farthing.core.ids import new_id
 from farthing.db.checks import Check
-from farthing.db.migrate import migrate
 from farthing.http.app import build
 from farthing.http.service import Service
 from farthing.ledger.balances import outside_account
@@ -108,8 +107,7 @@ class Stage:
 
     @classmethod
     async def open(cls, database: Database) -> Self:
-        fresh, clock = await database.create(), HandClock()
-        await migrate(fresh.url, MACHINES)
+        fresh, clock = await database.create_current(), HandClock()
         # A crash of the server is no subject here, and flushing is slow.
         name = urlsplit(fresh.url).path.strip("/")
         await fresh.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")

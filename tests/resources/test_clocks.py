@@ -12,14 +12,12 @@ from tests.resources.houses import Clock, House, open_client, start
 from tests.resources.money import World, faults, open_world, uuid_of
 from tests.resources.outside import ScriptedRail, says
 
-from farthing.catalog import MACHINES
 from farthing.core.clock import say_time, system_clock
+from farthing.core.durations import read_duration, say_duration
 from farthing.core.ids import new_id
-from farthing.db.migrate import migrate
 from farthing.http.service import Service
 from farthing.rails.base import Dispute
 from farthing.resources.clocks import actions
-from farthing.core.durations import read_duration, say_duration
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -316,8 +314,7 @@ async def test_what_is_made_afterwards_is_of_the_tenants_time_also_in_statements
 @pytest_asyncio.fixture
 async def busy(database: "Database") -> "AsyncIterator[tuple[World, World]]":
     """Give one tenant in two processes, both by the real clock."""
-    own, rail = await database.create(), ScriptedRail()
-    await migrate(own.url, MACHINES)
+    own, rail = await database.create_current(), ScriptedRail()
     services = [await start(own, rail, system_clock, lanes=2) for _ in range(2)]  # type: ignore[arg-type]  # any clock will do
     async with open_client(services[0]) as one, open_client(services[1]) as two:
         first = await open_world(House(services[0], one, own, rail, Clock(system_clock())))

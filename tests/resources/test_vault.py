@@ -23,12 +23,10 @@ from stdnum import luhn
 from tests.cli.test_serving import FARTHING, environment, run, serving
 from tests.conftest import MASTER_KEY, make_tenant
 
-from farthing.catalog import MACHINES
 from farthing.cli.vault import rotate
 from farthing.config import SettingsError
 from farthing.core.ids import new_id
 from farthing.db import batch, committer
-from farthing.db.migrate import migrate
 from farthing.http import edge
 from farthing.http.app import build
 from farthing.http.service import Service
@@ -61,9 +59,7 @@ async def numbers(database: "Database") -> dict[UUID, NumberRow]:
 
 
 async def empty(database: "Database") -> "Database":
-    fresh = await database.create()
-    await migrate(fresh.url, MACHINES)
-    return fresh
+    return await database.create_current()
 
 
 def vault_of(service: Service) -> Vault:

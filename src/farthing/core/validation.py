@@ -260,7 +260,8 @@ def _struct(kind: shape.StructType) -> Check:
         given = {name: one for name, one in value.items() if one is not None}
         missing = [name for name in required if name not in given]
         faults += [Fault(pointer + places[name], "required", "Must be given.") for name in missing]
-        unknown = [name for name in value if name not in checks]
+        # More are not told anyway, and each costs a search for the name that was meant.
+        unknown = [name for name in value if name not in checks][:MOST_FAULTS]
         faults += [unknown_name(point(pointer, name), name, list(checks)) for name in unknown]
         return {
             name: checks[name](one, pointer + places[name], faults)

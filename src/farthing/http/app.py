@@ -18,6 +18,7 @@ from farthing.http.auth import Authenticator
 from farthing.http.edge import Edge, nowhere
 from farthing.http.endpoint import Endpoint
 from farthing.http.faults import Faults
+from farthing.http.openapi.sections import sections
 from farthing.http.pages import page
 from farthing.http.service import Service
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 def build(service: Service) -> ASGIApp:
     """Make the application of a service that has started."""
     is_live = service.settings.environment == "live"
-    operations = (*system.operations(service), *(LIVE_OPERATIONS if is_live else OPERATIONS))
-    pages = [*_pages(service), challenge.route(service)]
+    own, known = system.operations(service), LIVE_OPERATIONS if is_live else OPERATIONS
+    reference = docs.routes(sections(own, known), openapi.server(service.settings))
+    pages = [*_pages(service), *reference, challenge.route(service)]
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
@@ -37,7 +39,7 @@ def build(service: Service) -> ASGIApp:
         await service.stop()
 
     others = Router(pages, redirect_slashes=False, default=nowhere, lifespan=lifespan)
-    return Edge(Addresses(_endpoints(service, operations), others), service.metrics)
+    return Edge(Addresses(_endpoints(service, (*own, *known)), others), service.metrics)
 
 
 def _endpoints(service: Service, operations: tuple[Operation, ...]) -> dict[str, Endpoint]:
@@ -76,5 +78,4 @@ def _pages(service: Service) -> list[BaseRoute]:
         page("/healthz", health),
         page("/readyz", readiness),
         page("/metrics", metrics),
-        *docs.routes(system.operations(service), openapi.server(service.settings)),
     ]

@@ -14,6 +14,7 @@ from farthing.db.clocks import Clocks
 from farthing.db.committer import Committer
 from farthing.db.migrate import require_current
 from farthing.db.pool import Pool, open_pool
+from farthing.dispatch import Dispatcher
 from farthing.hearings import RuleShelf
 from farthing.http.metrics import Metrics
 from farthing.http.streams import Streams
@@ -71,13 +72,15 @@ class Service:
         rail = choose_rail(settings, pool, committer)
         teller = Teller(settings, pool, committer, vault, rail)
         bell, courier = Bell(pool, committer), Courier(settings)
+        dispatcher = Dispatcher(pool, committer, courier)
         parts: Parts = {
             Rail: rail,
             Vault: vault,
             Teller: teller,
             Committer: committer,
-            Timekeeper: keep_time(settings, pool, committer, teller),
+            Timekeeper: keep_time(settings, pool, committer, teller, dispatcher),
             Courier: courier,
+            Dispatcher: dispatcher,
             Bell: bell,
             Feeds: Feeds(pool, bell),
             EventTypes: EventTypes(OBJECTS.values()),
@@ -95,6 +98,7 @@ class Service:
         await self.parts[Bell].close()
         await self.committer.close()
         await self.parts[Teller].close()
+        await self.parts[Dispatcher].close()
         await self.parts[Courier].close()
         await self.committer.close()
         await self.pool.close()

@@ -100,14 +100,16 @@ class Combined:
 
         To convert one costs more than to evaluate a rule, and most are the same as last time.
         """
-        last, self._last = self._last, values
+        # Until all are converted nobody knows which they are.
+        last, self._last = self._last, {}
         if last.keys() != values.keys():
             self._context = cel.Context(values, self._functions)
-            return self._context
-        for name, value in values.items():
-            known = last[name]
-            if known is not value and (known != value or type(known) is not type(value)):
-                self._context.add_variable(name, value)
+        else:
+            for name, value in values.items():
+                known = last[name]
+                if known is not value and (known != value or type(known) is not type(value)):
+                    self._context.add_variable(name, value)
+        self._last = values
         return self._context
 
     def _gather(self, facts: Mapping[str, Any], windows: Mapping[Window, int]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The reference on the wire: the document for programs, and the page for people."""
 
+import asyncio
 import base64
+import functools
 import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
@@ -10,17 +12,32 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from farthing.core.operation import Operation
 from farthing.core.schemas import Schema
 from farthing.http import openapi
 from farthing.http.docs.page import render
-from farthing.http.openapi.sections import sections
+from farthing.http.openapi.sections import Section
 from farthing.http.pages import page
 
 
-def routes(service_operations: Sequence[Operation], server: Schema) -> list[BaseRoute]:
-    """Make both once; they do not change while the service runs."""
-    listed = sections(service_operations)
+def routes(listed: Sequence[Section], server: Schema) -> list[BaseRoute]:
+    """Make both when somebody first asks; they do not change while the service runs."""
+
+    @functools.cache
+    def written() -> tuple[Response, Response]:
+        return _write(listed, server)
+
+    # In a thread, because it takes a moment in which others want their answers.
+
+    async def say_document(_: Request) -> Response:
+        return (await asyncio.to_thread(written))[0]
+
+    async def say_page(_: Request) -> Response:
+        return (await asyncio.to_thread(written))[1]
+
+    return [page("/openapi.json", say_document), page("/docs", say_page)]
+
+
+def _write(listed: Sequence[Section], server: Schema) -> tuple[Response, Response]:
     document = openapi.describe(listed, server)
     style = files(__name__).joinpath("style.css").read_text("utf-8")
     data = Response(msgspec.json.encode(document), media_type="application/json")
@@ -28,14 +45,7 @@ def routes(service_operations: Sequence[Operation], server: Schema) -> list[Base
     text.headers["Content-Security-Policy"] = _policy(style)
     text.headers["X-Content-Type-Options"] = "nosniff"
     text.headers["Referrer-Policy"] = "no-referrer"
-
-    async def say_document(_: Request) -> Response:
-        return data
-
-    async def say_page(_: Request) -> Response:
-        return text
-
-    return [page("/openapi.json", say_document), page("/docs", say_page)]
+    return data, text
 
 
 def _policy(style: str) -> str:

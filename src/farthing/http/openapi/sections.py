@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from farthing.catalog import RESOURCES
+from farthing.catalog import OPERATIONS, RESOURCES
 from farthing.core.machine import Machine
 from farthing.core.operation import Operation
 
@@ -25,15 +25,19 @@ class Section:
         return self.name.replace("_", " ").capitalize()
 
 
-def sections(service_operations: Sequence[Operation]) -> tuple[Section, ...]:
-    """List every section; what the service says of itself comes last."""
+def sections(
+    service_operations: Sequence[Operation], known: Sequence[Operation] = OPERATIONS
+) -> tuple[Section, ...]:
+    """List every section of a service that knows these operations; itself comes last."""
     own = Section("service", "The service itself: its health and its rules.", service_operations)
-    spoken = [(api, table) for api, table, _ in RESOURCES if api.OPERATIONS]
-    return (*(_section(api, table) for api, table in spoken), own)
+    ids = frozenset(operation.id for operation in known)
+    every = (_section(api, table, ids) for api, table, _ in RESOURCES)
+    return (*(one for one in every if one.operations), own)
 
 
-def _section(api: Any, table: Any) -> Section:
+def _section(api: Any, table: Any, ids: frozenset[str]) -> Section:
     package = sys.modules[api.__package__]
     sentence = (package.__doc__ or "").strip()
     machine = None if table is None else table.machine
-    return Section(package.__name__.rpartition(".")[2], sentence, api.OPERATIONS, machine)
+    operations = tuple(one for one in api.OPERATIONS if one.id in ids)
+    return Section(package.__name__.rpartition(".")[2], sentence, operations, machine)

@@ -62,11 +62,13 @@ class Timekeeper:
         settings: Settings,
         pool: Pool,
         clocks: Clocks,
-        sources: Sequence[Source],
+        agenda: Callable[[], Sequence[Source]],
         settle: Callable[[UUID], Awaitable[None]],
     ) -> None:
         self.clocks = clocks
-        self._settings, self._pool, self._sources = settings, pool, sources
+        self._settings, self._pool = settings, pool
+        # Opened for each advance: what waits for others has so much patience and no more.
+        self._agenda = agenda
         # Waits for what this process does for a tenant by itself.
         self._settle = settle
         # Each advance holds a connection and needs others.
@@ -81,9 +83,10 @@ class Timekeeper:
             await self.clocks.reload(tenant_id)
             target = self._target(await self.clocks.now(tenant_id), by, to)
             before = await find_head(self._pool, tenant_id)
-            complete = await self._pass_time(tenant_id, target, before)
+            sources = self._agenda()
+            complete = await self._pass_time(tenant_id, target, before, sources)
             if complete:
-                await self._arrive(tenant_id, target)
+                await self._arrive(tenant_id, target, sources)
             if self._settings.processes > 1:
                 # Until every other process knows it too.
                 await asyncio.sleep(FRESH_SECONDS)
@@ -103,14 +106,16 @@ class Timekeeper:
             raise ValidationFailed([Fault("/to" if to else "/advance", "invalid_value", detail)])
         return max(now, target)
 
-    async def _pass_time(self, tenant_id: UUID, target: datetime, before: int) -> bool:
+    async def _pass_time(
+        self, tenant_id: UUID, target: datetime, before: int, sources: Sequence[Source]
+    ) -> bool:
         """Go from moment to moment until nothing is due before the target; or give up."""
         deadline = time.monotonic() + _MOST_SECONDS
         # By source, up to when nothing more can be done there before something else happens.
         stuck: dict[str, datetime] = {}
         for _ in range(MOST_STEPS):
             await self._settle(tenant_id)
-            found = await self._next(tenant_id, stuck)
+            found = await self._next(tenant_id, sources, stuck)
             if found is None or found[0] > target:
                 return True
             head = await find_head(self._pool, tenant_id)
@@ -127,19 +132,19 @@ class Timekeeper:
         return False
 
     async def _next(
-        self, tenant_id: UUID, stuck: dict[str, datetime]
+        self, tenant_id: UUID, sources: Sequence[Source], stuck: dict[str, datetime]
     ) -> tuple[datetime, Source] | None:
         """Return what falls due first, and when."""
         found = [
             (moment, source)
-            for source in self._sources
+            for source in sources
             if (moment := await source.next_of(tenant_id, stuck.get(source.name, _EVER)))
         ]
         return min(found, key=lambda one: one[0], default=None)
 
-    async def _arrive(self, tenant_id: UUID, target: datetime) -> None:
+    async def _arrive(self, tenant_id: UUID, target: datetime, sources: Sequence[Source]) -> None:
         """Reach the target, where also that is done of which nobody knows when it falls due."""
         await self.clocks.move(tenant_id, target)
-        for source in self._sources:
+        for source in sources:
             await source.run_of(tenant_id, target)
         await self._settle(tenant_id)

@@ -41,6 +41,7 @@ def plan(
     seen: Cursor,
     reached: int,
     wanted: Sequence[tuple[Event, bool]],
+    machine: datetime,
     claimed: list[Delivery],
 ) -> Command:
     """Plan the deliveries of the next events, and claim those that need not wait.
@@ -55,35 +56,32 @@ def plan(
         if cursor.version != seen.version:
             return
         for number, (event, now) in enumerate(wanted, cursor.deliveries + 1):
-            due_at = draft.now + CLAIM if now else None
-            planned = _delivery(draft, webhook.id, number, event, due_at, int(now))
-            draft.insert(DELIVERIES, planned)
+            planned = _delivery(draft, webhook.id, number, event)
             if now:
+                planned = _claimed(planned, machine)
                 claimed.append(planned)
+            draft.insert(DELIVERIES, planned)
         count = cursor.deliveries + len(wanted)
         draft.update(CURSORS, msgspec.structs.replace(cursor, position=reached, deliveries=count))
 
     return Command(decide, needs=[Need(CURSORS, webhook.id)])
 
 
-def claim(due: Sequence[Delivery], claimed: list[Delivery]) -> Command:
+def claim(due: Sequence[Delivery], machine: datetime, claimed: list[Delivery]) -> Command:
     """Take deliveries to send them; each attempt is taken by nobody else."""
 
     def decide(draft: Draft) -> None:
         claimed.clear()
         for one in due:
             row = draft.find(DELIVERIES, one.id)
-            if row is None or row.due_at is None or row.due_at > draft.now:
+            if row is None or not (_is_due(row, draft.now) or _is_left(row, machine)):
                 continue
-            tries = row.tries
             if row.attempts > _last_number(row):
                 error = "The process that sent it ended before it heard the answer."
                 lost = Reply(None, "", error, 0)
-                tries = [*tries, msgspec.to_builtins(Try.of(row.attempts, draft.now, lost))]
-            taken = msgspec.structs.replace(
-                row, attempts=row.attempts + 1, due_at=draft.now + CLAIM, tries=tries
-            )
-            claimed.append(draft.update(DELIVERIES, taken))
+                tried = msgspec.to_builtins(Try.of(row.attempts, draft.now, lost))
+                row = msgspec.structs.replace(row, tries=[*row.tries, tried])
+            claimed.append(draft.update(DELIVERIES, _claimed(row, machine)))
 
     return Command(decide, needs=[Need(DELIVERIES, one.id) for one in due])
 
@@ -133,14 +131,33 @@ def _conclude(draft: Draft, row: Delivery, number: int, outcome: Outcome) -> str
         status = "failed"
     else:
         due_at = draft.now + pause
-    changed = msgspec.structs.replace(row, status=status, due_at=due_at, tries=[*row.tries, tried])
+    tries = [*row.tries, tried]
+    changed = msgspec.structs.replace(
+        row, status=status, due_at=due_at, claimed_until=None, tries=tries
+    )
     draft.update(DELIVERIES, changed)
     return status
 
 
 def _give_back(draft: Draft, row: Delivery) -> None:
     """Undo a claim; whoever wakes the line lets the delivery fall due again."""
-    draft.update(DELIVERIES, msgspec.structs.replace(row, attempts=row.attempts - 1, due_at=None))
+    free = msgspec.structs.replace(row, attempts=row.attempts - 1, claimed_until=None)
+    draft.update(DELIVERIES, free)
+
+
+def _claimed(row: Delivery, machine: datetime) -> Delivery:
+    """Let the next attempt belong to whoever claims it; the machine's clock says how long."""
+    until = machine + CLAIM
+    return msgspec.structs.replace(row, attempts=row.attempts + 1, due_at=None, claimed_until=until)
+
+
+def _is_due(row: Delivery, now: datetime) -> bool:
+    return row.due_at is not None and row.due_at <= now
+
+
+def _is_left(row: Delivery, machine: datetime) -> bool:
+    """Tell whether somebody claimed it and has not come back in time."""
+    return row.claimed_until is not None and row.claimed_until <= machine
 
 
 async def resend(call: Call[Any]) -> Command:
@@ -180,7 +197,7 @@ def _resend_one(webhook: Webhook, event: Event) -> Command:
         number = cursor.deliveries + 1
         draft.update(CURSORS, msgspec.structs.replace(cursor, deliveries=number))
         # It is due, and yet not sent before whatever of its object waits already.
-        again = _delivery(draft, webhook.id, number, event, draft.now, 0)
+        again = _delivery(draft, webhook.id, number, event, draft.now)
         draft.insert(DELIVERIES, again)
         return ResendView(first_event_id=again.message_id, delivery=model.view(again))
 
@@ -215,8 +232,7 @@ def _delivery(
     webhook_id: UUID,
     number: int,
     event: Event,
-    due_at: datetime | None,
-    attempts: int,
+    due_at: datetime | None = None,
 ) -> Delivery:
     return Delivery(
         tenant_id=draft.tenant_id,
@@ -229,10 +245,11 @@ def _delivery(
         noun=event.noun,
         object_id=event.object_id,
         status="waiting",
-        attempts=attempts,
+        attempts=0,
         due_at=due_at,
         tries=[],
         created_at=draft.now,
+        claimed_until=None,
     )
 
 

@@ -27,7 +27,8 @@ Status = Literal["waiting", "delivered", "failed"]
 
 NOUN: Final = "delivery"
 
-# How long whoever claimed a delivery has for it, in which others to the same endpoint come first.
+# How long whoever claimed a delivery has for it, in which others to the same endpoint come first;
+# by the machine's clock, because that of the tenant may be moved meanwhile.
 CLAIM: Final = timedelta(minutes=2)
 PAUSES: Final = (
     timedelta(seconds=5),
@@ -44,7 +45,10 @@ MOST_JITTER: Final = 0.1
 
 
 class Delivery(VersionedRow, frozen=True):
-    """A delivery as it is kept; while it waits without a time, another of its line comes first."""
+    """A delivery as it is kept.
+
+    While it waits it has a time, or somebody has claimed it, or another of its line comes first.
+    """
 
     webhook_id: UUID
     number: int
@@ -57,6 +61,7 @@ class Delivery(VersionedRow, frozen=True):
     due_at: datetime | None
     tries: list[dict[str, Any]]
     created_at: datetime
+    claimed_until: datetime | None
 
     @property
     def line(self) -> tuple[UUID, UUID]:

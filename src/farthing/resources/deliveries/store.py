@@ -43,27 +43,44 @@ JOIN event_heads AS h ON h.tenant_id = w.tenant_id
 WHERE {_ACTIVE} AND c.position < h.position AND w.id <> ALL($1::uuid[])
 """  # noqa: S608 - our own names
 # The earlier ones of the same object come first, in whatever state of waiting they are.
+_FIRST: Final = """
+one.tenant_id = w.tenant_id AND one.webhook_id = w.id AND one.status = 'waiting' AND NOT EXISTS (
+    SELECT 1 FROM deliveries AS earlier
+    WHERE earlier.tenant_id = one.tenant_id AND earlier.webhook_id = one.webhook_id
+      AND earlier.object_id = one.object_id AND earlier.status = 'waiting'
+      AND earlier.number < one.number
+)
+"""
+# What is due by the tenant's clock, and what was claimed by somebody who has not come back.
 _DUE: Final = f"""
 SELECT {_columns(WEBHOOKS, "w")}, {_columns(DELIVERIES, "d")}
 FROM webhooks AS w JOIN event_heads AS h ON h.tenant_id = w.tenant_id CROSS JOIN LATERAL (
-    SELECT * FROM deliveries AS one
-    WHERE one.tenant_id = w.tenant_id AND one.webhook_id = w.id AND one.status = 'waiting'
-      AND one.due_at <= $1::timestamptz + h.ahead * interval '1 millisecond'
-      AND NOT EXISTS (
-          SELECT 1 FROM deliveries AS earlier
-          WHERE earlier.tenant_id = one.tenant_id AND earlier.webhook_id = one.webhook_id
-            AND earlier.object_id = one.object_id AND earlier.status = 'waiting'
-            AND earlier.number < one.number
-      )
-    ORDER BY one.due_at LIMIT $2
+    (SELECT * FROM deliveries AS one
+     WHERE {_FIRST} AND one.due_at <= $1::timestamptz + h.ahead * interval '1 millisecond'
+     ORDER BY one.due_at LIMIT $2)
+    UNION ALL
+    (SELECT * FROM deliveries AS one WHERE {_FIRST} AND one.claimed_until <= $1 LIMIT $2)
 ) AS d
 WHERE {_ACTIVE} AND w.id <> ALL($3::uuid[])
+"""  # noqa: S608 - our own names
+_DUE_OF: Final = f"{_DUE} AND w.tenant_id = $4"
+_NEXT: Final = f"""
+SELECT min(one.due_at) FROM webhooks AS w JOIN deliveries AS one ON {_FIRST}
+WHERE {_ACTIVE} AND w.tenant_id = $1 AND one.due_at > $2
+"""  # noqa: S608 - our own names
+# Somebody has claimed it, or the one before it has just ended and it is woken at this moment.
+_UNDER_WAY: Final = f"""
+SELECT EXISTS (
+    SELECT 1 FROM webhooks AS w JOIN deliveries AS one ON {_FIRST}
+    WHERE {_ACTIVE} AND w.tenant_id = $1 AND one.due_at IS NULL
+      AND coalesce(one.claimed_until > $2, TRUE)
+)
 """  # noqa: S608 - our own names
 _IN_LINE: Final = """
 SELECT DISTINCT object_id FROM deliveries
 WHERE tenant_id = $1 AND webhook_id = $2 AND object_id = ANY($3::uuid[]) AND status = 'waiting'
 """
-# The first of each of these lines becomes due, unless it has its time already.
+# The first of each of these lines becomes due, unless it has its time or is claimed already.
 WAKE: Final = """
 UPDATE deliveries AS d SET due_at = $4, version = d.version + 1
 FROM (
@@ -76,11 +93,12 @@ FROM (
     ) AS first
 ) AS found
 WHERE d.tenant_id = $1 AND d.id = found.id AND d.status = 'waiting' AND d.due_at IS NULL
+  AND d.claimed_until IS NULL
 """
 # The same for every line: a process may have died between a commit and the waking.
 WAKE_ALL: Final = """
 UPDATE deliveries AS d SET due_at = $1, version = d.version + 1
-WHERE d.status = 'waiting' AND d.due_at IS NULL AND NOT EXISTS (
+WHERE d.status = 'waiting' AND d.due_at IS NULL AND d.claimed_until IS NULL AND NOT EXISTS (
     SELECT 1 FROM deliveries AS earlier
     WHERE earlier.tenant_id = d.tenant_id AND earlier.webhook_id = d.webhook_id
       AND earlier.object_id = d.object_id AND earlier.status = 'waiting'
@@ -113,6 +131,26 @@ async def find_due(
     records = await pool.fetch(_DUE, now, most, list(full))
     width = len(WEBHOOKS.columns)
     return [(WEBHOOKS.read(one[:width]), DELIVERIES.read(one[width:])) for one in records]
+
+
+async def find_due_of(
+    pool: Pool, tenant_id: UUID, now: datetime, most: int
+) -> list[tuple[Webhook, Delivery]]:
+    """Return what is to be sent of one tenant when this machine has this time."""
+    records = await pool.fetch(_DUE_OF, now, most, [], tenant_id)
+    width = len(WEBHOOKS.columns)
+    return [(WEBHOOKS.read(one[:width]), DELIVERIES.read(one[width:])) for one in records]
+
+
+async def find_next(pool: Pool, tenant_id: UUID, after: datetime) -> datetime | None:
+    """Return when a delivery of a tenant falls due next."""
+    found: datetime | None = await pool.fetchval(_NEXT, tenant_id, after)
+    return found
+
+
+async def is_under_way(pool: Pool, tenant_id: UUID, now: datetime) -> bool:
+    """Tell whether anybody sends something of a tenant when this machine has this time."""
+    return bool(await pool.fetchval(_UNDER_WAY, tenant_id, now))
 
 
 async def find_in_line(pool: Pool, webhook: Webhook, objects: Iterable[UUID]) -> set[UUID]:

@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -22,6 +22,7 @@ NOUN: Final = "event"
 _POSITION_BITS: Final = 62
 _MARKS: Final = (8 << 76) | (2 << _POSITION_BITS)
 _POSITION: Final = (1 << _POSITION_BITS) - 1
+_UNKNOWN_TYPE: Final = "Must name types that GET /v1/events/schemas lists, such as transaction.*."
 
 
 class Event(Struct, frozen=True):
@@ -121,14 +122,21 @@ class EventTypes:
 
     def named_by(self, patterns: str) -> list[str]:
         """Return the types that a list of patterns names, or say which of them names none."""
-        found = {
-            one: [type_ for type_ in self.sentences if matches(one, type_)]
-            for one in patterns.split(",")
-        }
+        found = {one: self._named(one) for one in patterns.split(",")}
         if not all(found.values()):
-            detail = "Must name types that GET /v1/events/schemas lists, such as transaction.*."
-            raise ValidationFailed([Fault("?type", "unknown_type", detail)])
+            raise ValidationFailed([Fault("?type", "unknown_type", _UNKNOWN_TYPE)])
         return sorted({type_ for types in found.values() for type_ in types})
+
+    def faults_of(self, patterns: Mapping[str, str]) -> list[Fault]:
+        """Say of patterns, by their places, which of them name no type."""
+        return [
+            Fault(place, "unknown_type", _UNKNOWN_TYPE)
+            for place, pattern in patterns.items()
+            if not self._named(pattern)
+        ]
+
+    def _named(self, pattern: str) -> list[str]:
+        return [type_ for type_ in self.sentences if matches(pattern, type_)]
 
 
 def _tenant_bits(tenant_id: UUID) -> int:

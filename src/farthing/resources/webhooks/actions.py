@@ -20,6 +20,7 @@ from farthing.db.draft import Draft
 from farthing.outgoing import Poster, Reply
 from farthing.resources.events import model as events
 from farthing.resources.events import store as events_store
+from farthing.resources.events.model import EventTypes
 from farthing.resources.webhooks import model
 from farthing.resources.webhooks.model import (
     MACHINE,
@@ -65,8 +66,8 @@ class Courier:
 
 async def create(call: Call[Any]) -> Command:
     """Make a webhook that gets the events from now on."""
-    body, settings = call.body, call.settings
-    refuse_target(body.url, settings)
+    body = call.body
+    _refuse(call)
     courier, secret, webhook_id = call.part(Courier), model.make_secret(), new_id()
     tenant_id = call.principal.tenant_id
     head = await events_store.find_head(call.pool, tenant_id)
@@ -98,8 +99,7 @@ async def create(call: Call[Any]) -> Command:
 
 def update(call: Call[Any]) -> Command:
     """Change what a webhook says of itself."""
-    if call.body.url is not None:
-        refuse_target(call.body.url, call.settings)
+    _refuse(call)
     named = ("url", "events", "description", "tags", "annotations")
 
     def changes(old: Webhook) -> dict[str, Any]:
@@ -198,16 +198,25 @@ def note_outcome(
         draft.step(WEBHOOKS, webhook, new, target.lower(), reason, Actor.PLATFORM)
 
 
-def refuse_target(url: str, settings: Settings) -> None:
-    """Refuse an address to which nothing would ever be sent."""
+def _refuse(call: Call[Any]) -> None:
+    """Refuse an address to which nothing would ever be sent, and events that never happen."""
+    body, types = call.body, call.part(EventTypes)
+    patterns = {f"/events/{place}": one for place, one in enumerate(body.events or ())}
+    faults = [] if body.url is None else faults_of_target(body.url, call.settings)
+    if faults := [*faults, *types.faults_of(patterns)]:
+        raise ValidationFailed(faults)
+
+
+def faults_of_target(url: str, settings: Settings) -> list[Fault]:
+    """Say why nothing would ever be sent to an address."""
     target = addresses.read_target(url)
     if settings.environment == "live" and target.scheme != "https":
-        detail = "Must begin with https:// in live."
-        raise ValidationFailed([Fault("/url", "https_required", detail)])
+        return [Fault("/url", "https_required", "Must begin with https:// in live.")]
     address, private_ok = target.address, settings.webhook_private
     if address is not None and not addresses.is_allowed(address, private_ok=private_ok):
         detail = "Must not name an address that is private, local or reserved."
-        raise ValidationFailed([Fault("/url", "forbidden_address", detail)])
+        return [Fault("/url", "forbidden_address", detail)]
+    return []
 
 
 def _count(draft: Draft, change: int) -> None:

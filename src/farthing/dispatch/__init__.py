@@ -11,9 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-import msgspec
 import structlog
-from msgspec import Struct
 
 from farthing.core.actors import Grant, Principal
 from farthing.core.errors import Problem
@@ -21,15 +19,14 @@ from farthing.core.ids import new_id
 from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.pool import Pool
-from farthing.outgoing import TIMEOUT_SECONDS, Reply
+from farthing.dispatch.carrier import Carrier, Parcel
+from farthing.outgoing import TIMEOUT_SECONDS
 from farthing.resources.deliveries import actions, store
 from farthing.resources.deliveries.actions import Outcome
 from farthing.resources.deliveries.model import Delivery, by_line, choose
 from farthing.resources.events import model as events
 from farthing.resources.events import store as events_store
-from farthing.resources.faults.actions import take_on_the_way
 from farthing.resources.faults.model import Mischief
-from farthing.resources.faults.store import find_mischievous
 from farthing.resources.webhooks.actions import Courier
 from farthing.resources.webhooks.model import Cursor, Webhook
 
@@ -47,30 +44,16 @@ _LAST_SECONDS: Final = 3.0
 _RECORD_TRIES: Final = 240
 _RECORD_PAUSE: Final = 0.5
 
-# How long something waits, in milliseconds, so that what comes after it arrives before it.
-_OVERTAKEN: Final = 500
-_NONE: Final = Mischief()
-_DROPPED: Final = Reply(None, "", "The sandbox was asked to lose it on the way.", 0)
-
 log = structlog.get_logger()
-
-
-class Parcel(Struct, frozen=True):
-    """A delivery that was claimed, with what is delivered."""
-
-    delivery: Delivery
-    body: bytes
 
 
 class Dispatcher:
     """Sends what is to be delivered, of every tenant."""
 
     def __init__(self, pool: Pool, committer: Committer, courier: Courier) -> None:
-        # The tenants of a sandbox that want their deliveries to go wrong.
-        self._mischievous: frozenset[UUID] = frozenset()
         self._pool = pool
         self._committer = committer
-        self._courier = courier
+        self._carrier = Carrier(pool, committer, courier)
         self._clocks = committer.clocks
         self._under_way: Counter[UUID] = Counter()
         self._gates: defaultdict[UUID, asyncio.Semaphore] = defaultdict(
@@ -92,21 +75,21 @@ class Dispatcher:
 
     async def dispatch(self) -> bool:
         """Look once for what is to be sent, and begin to send it; tell whether there was any."""
-        if self._clocks.may_move:
-            self._mischievous = await find_mischievous(self._pool)
+        await self._carrier.look()
         full = [key for key, count in self._under_way.items() if count >= ROOM]
         due, behind = await asyncio.gather(
             store.find_due(self._pool, self._clocks.machine(), ROOM // 2, full),
             store.find_behind(self._pool, full),
         )
-        by_webhook: defaultdict[UUID, list[Delivery]] = defaultdict(list)
-        webhooks = {webhook.id: webhook for webhook, _ in due}
-        for webhook, delivery in due:
-            by_webhook[webhook.id].append(delivery)
-        todo = [self._claim(webhooks[key], rows) for key, rows in by_webhook.items()]
-        await asyncio.gather(*todo)
+        await self._claim_all(due)
         await asyncio.gather(*(self._plan(webhook, cursor) for webhook, cursor in behind))
         return bool(due or behind)
+
+    async def send_again(self, tenant_id: UUID) -> None:
+        """Begin to send what is due for one tenant, but plan nothing that is new."""
+        await self._carrier.look()
+        now = self._clocks.machine()
+        await self._claim_all(await store.find_due_of(self._pool, tenant_id, now, ROOM))
 
     async def wake(self) -> None:
         """Let lines go on of which nobody takes care, because a process died."""
@@ -137,11 +120,21 @@ class Dispatcher:
     def _room_of(self, webhook: Webhook) -> int:
         return max(0, ROOM - self._under_way[webhook.id])
 
+    async def _claim_all(self, due: Sequence[tuple[Webhook, Delivery]]) -> None:
+        by_webhook: defaultdict[UUID, list[Delivery]] = defaultdict(list)
+        webhooks = {webhook.id: webhook for webhook, _ in due}
+        for webhook, delivery in due:
+            by_webhook[webhook.id].append(delivery)
+        todo = [self._claim(webhooks[key], rows) for key, rows in by_webhook.items()]
+        await asyncio.gather(*todo)
+
     async def _claim(self, webhook: Webhook, due: Sequence[Delivery]) -> None:
         """Claim what is due as far as there is room, and begin to send it."""
         claimed: list[Delivery] = []
         wanted = due[: self._room_of(webhook)]
-        if not await self._submit(webhook.tenant_id, actions.claim(wanted, claimed)):
+        if not await self._submit(
+            webhook.tenant_id, actions.claim(wanted, self._clocks.machine(), claimed)
+        ):
             return
         positions = [one.position for one in claimed]
         found = await store.fetch_events(self._pool, webhook.tenant_id, positions)
@@ -162,7 +155,8 @@ class Dispatcher:
         )
         chosen, reached = choose(wanted, in_line, room, log_part[-1].position)
         claimed: list[Delivery] = []
-        command = actions.plan(webhook, cursor, reached, chosen, claimed)
+        now = self._clocks.machine()
+        command = actions.plan(webhook, cursor, reached, chosen, now, claimed)
         if not await self._submit(tenant_id, command):
             return
         bodies = {event.position: event for event, _ in chosen}
@@ -185,7 +179,7 @@ class Dispatcher:
         try:
             async with self._gates[webhook.id]:
                 while left:
-                    mischief = await self._mischief(webhook.tenant_id)
+                    mischief = await self._carrier.mischief(webhook.tenant_id)
                     if mischief.reorder:
                         left.insert(1, left.popleft())
                     if not await self._send(webhook, left.popleft(), mischief):
@@ -203,38 +197,20 @@ class Dispatcher:
     async def _send(self, webhook: Webhook, parcel: Parcel, mischief: Mischief) -> bool:
         """Send one parcel, and tell whether the next one may follow."""
         now, delivery = self._clocks.last_known(webhook.tenant_id), parcel.delivery
-        left = 0.0 if delivery.due_at is None else (delivery.due_at - now).total_seconds()
+        until, machine = delivery.claimed_until, self._clocks.machine()
+        left = 0.0 if until is None else (until - machine).total_seconds()
         if self._closing or left <= TIMEOUT_SECONDS:
             # The claim could run out under way, and then somebody else would send it too.
             self._note(Outcome(delivery, now, None))
             return False
         try:
-            reply = await self._carry(webhook, parcel, mischief)
+            reply = await self._carrier.carry(webhook, parcel, mischief)
         except BaseException:
             # Whether it arrived is not known; once the claim has run out it is sent again.
             self._under_way[webhook.id] -= 1
             raise
         self._note(Outcome(delivery, now, reply))
         return reply.succeeded
-
-    async def _carry(self, webhook: Webhook, parcel: Parcel, mischief: Mischief) -> Reply:
-        late = mischief.milliseconds + (_OVERTAKEN if mischief.reorder else 0)
-        await asyncio.sleep(late / 1000)
-        if mischief.drop:
-            return _DROPPED
-        # Which secrets are good is a matter of the tenant's time.
-        now, message_id = self._clocks.last_known(webhook.tenant_id), parcel.delivery.message_id
-        if mischief.duplicate:
-            await self._courier.carry(webhook, message_id, parcel.body, now)
-        return await self._courier.carry(webhook, message_id, parcel.body, now)
-
-    async def _mischief(self, tenant_id: UUID) -> Mischief:
-        """Return what a tenant of a sandbox wants to go wrong with a delivery."""
-        if tenant_id not in self._mischievous:
-            return _NONE
-        context = Context(Principal(tenant_id, Grant.PLATFORM), request_id=f"fault-{new_id()}")
-        answer = await self._committer.submit(context, take_on_the_way())
-        return msgspec.json.decode(answer.body, type=Mischief)
 
     def _note(self, outcome: Outcome) -> None:
         self._under_way[outcome.delivery.webhook_id] -= 1
