@@ -12,7 +12,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from farthing.core.actors import Grant, Principal
+from farthing.core.actors import Principal
 from farthing.core.expressions import Combined, Window
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
@@ -24,7 +24,7 @@ from farthing.resources.customers.store import CUSTOMERS
 from farthing.resources.rules import store
 from farthing.resources.rules.actions import apply, compile_rule
 from farthing.resources.rules.model import Finding, Rule
-from farthing.resources.rules.store import Facts, owner_of
+from farthing.resources.rules.store import Described, Facts, owner_of, parties_of
 from farthing.resources.tallies import store as tallies
 from farthing.resources.tallies.actions import Baselines, count
 from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
@@ -131,8 +131,8 @@ class RuleHearing:
             subjects.update((subject.id, subject) for subject in wanted)
             chapter = self._book.chapters.get(known.matter.on)
             if chapter is not None and chapter.needs_parties:
-                parties = {known.owner_id, _asking(known.principal, known.owner_id)}
-                needs += [Need(CUSTOMERS, one, locked=False) for one in parties]
+                parties = parties_of(known.principal, known.owner_id)
+                needs += [Need(CUSTOMERS, one, locked=False) for one in {*parties.values()}]
         missing = [subject for key, subject in subjects.items() if key not in self._book.opened]
         if missing:
             # Those that are opened now are there for others only after the commit.
@@ -157,7 +157,7 @@ class RuleHearing:
         return verdict
 
     def find(
-        self, draft: Draft, trigger: str, row: ObjectRow, step: Step | None = None
+        self, draft: Draft, trigger: str, row: ObjectRow | Described, step: Step | None = None
     ) -> list[Finding]:
         """Return what each rule on a trigger says of an object."""
         chapter = self._book.chapters.get(trigger)
@@ -165,7 +165,7 @@ class RuleHearing:
             return []
         noun = trigger.partition(".")[0]
         owner_id = owner_of(noun, row)
-        parties = {"owner": owner_id, "customer": _asking(draft.principal, owner_id)}
+        parties = parties_of(draft.principal, owner_id)
         facts = Facts(draft, noun, row, step, parties).read(chapter.program.reads)
         windows = self._measure(draft, chapter, owner_id, _currency(row))
         values = chapter.program.evaluate(facts, windows)
@@ -239,11 +239,5 @@ async def _look_up(
     return found
 
 
-def _asking(principal: Principal, owner_id: UUID) -> UUID:
-    """Return the customer who asks, or else the owner, for whom the client does."""
-    is_customer = principal.grant is Grant.CUSTOMER_TOKEN
-    return principal.customer_id or owner_id if is_customer else owner_id
-
-
-def _currency(row: ObjectRow) -> str | None:
+def _currency(row: ObjectRow | Described) -> str | None:
     return getattr(row, "currency", None)

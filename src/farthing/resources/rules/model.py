@@ -128,6 +128,11 @@ class Finding(Struct, frozen=True):
     rule: Rule
     value: bool | Failure
 
+    @property
+    def wanted(self) -> list[Action]:
+        """What the rule does about it, or would do if it is dry."""
+        return wanted(self.rule.trigger, self.rule.does, self.value)
+
 
 class Deed(Struct, frozen=True):
     """One thing that one rule does."""
@@ -185,17 +190,17 @@ _DONE: Final = {
 }
 
 
-def wanted(finding: Finding) -> list[Action]:
+def wanted(trigger: str, actions: list[Action], value: bool | Failure) -> list[Action]:  # noqa: FBT001 - a value like any other
     """Return what a rule does about an object, or would do if it is dry.
 
     One that failed stops it, because it could have been about to.
     """
-    if not isinstance(finding.value, Failure):
-        return finding.rule.does if finding.value else []
-    trigger, sentence = finding.rule.trigger, finding.value.sentence
+    if not isinstance(value, Failure):
+        return actions if value else []
     if trigger in CAN_BE_HELD:
         return [Action(action="hold")]
-    return [Action(action="approve" if trigger in CAN_WAIT else "refuse", message=sentence)]
+    stop: Does = "approve" if trigger in CAN_WAIT else "refuse"
+    return [Action(action=stop, message=value.sentence)]
 
 
 def plan(findings: Sequence[Finding]) -> Plan:
@@ -205,7 +210,7 @@ def plan(findings: Sequence[Finding]) -> Plan:
     for one in findings:
         if one.value is False:
             continue
-        rule, actions = one.rule, wanted(one)
+        rule, actions = one.rule, one.wanted
         if isinstance(one.value, Failure):
             alerts.append(Told("FAILED", rule, one.value.sentence))
         elif rule.dry:

@@ -36,6 +36,7 @@ PARTS: Final = {
     "deliveries": "true",
     "rules": "true",
     "alerts": "true",
+    "backtests": "true",
     "tallies": "true",
     "tally_marks": "true",
     "sandbox_orders": "true",
