@@ -146,7 +146,7 @@ async def create(call: Call[Any]) -> Command:
         )
         return draft.create(BACKTESTS, backtest)
 
-    return Command(decide, needs=[Need(RULES, call.id, locked=False)], status=HTTPStatus.ACCEPTED)
+    return Command(decide, needs=[Need(RULES, call.id, locked=False)], status=202)
 
 
 def move(call: Call[Any]) -> Command:
@@ -157,7 +157,7 @@ def move(call: Call[Any]) -> Command:
 async def run(pool: Pool, submit: Submit, backtest: Backtest) -> None:
     """Run a backtest from its beginning to its end, unless somebody else does."""
     claim = new_id()
-    if not await _write(submit, _claim(backtest.id, claim)):
+    if not await _write(submit, take_on(backtest.id, claim)):
         return
     fresh = msgspec.structs.replace(
         backtest, processed=0, matched=0, failed=0, outcomes={}, samples=[]
@@ -165,20 +165,20 @@ async def run(pool: Pool, submit: Submit, backtest: Backtest) -> None:
     try:
         async with store.look_back(pool, backtest) as past:
             fresh = msgspec.structs.replace(fresh, total=await past.total())
-            async for found in _go_through(pool, past, fresh):
+            async for found in go_through(pool, past, fresh):
                 fresh = found
-                if not await _write(submit, _note(claim, fresh)):
+                if not await _write(submit, note(claim, fresh)):
                     return
-        await _write(submit, _end(claim, fresh, "DONE"))
+        await _write(submit, end(claim, fresh, "DONE"))
     except Exception as error:
         if isinstance(error, Problem) or is_away(error):
             # The claim runs out, and it begins anew.
             raise
         log.exception("backtest_failed", backtest=str(backtest.id))
-        await _write(submit, _end(claim, fresh, "FAILED"))
+        await _write(submit, end(claim, fresh, "FAILED"))
 
 
-async def _go_through(pool: Pool, past: Past, backtest: Backtest) -> AsyncIterator[Backtest]:
+async def go_through(pool: Pool, past: Past, backtest: Backtest) -> AsyncIterator[Backtest]:
     """Judge the transactions of a period as they were judged when they were made."""
     program = Combined([read(REPLAYED, backtest.expression)])
     replay, marks = Replay(program.windows), past.marks(program.windows)
@@ -193,7 +193,7 @@ async def _go_through(pool: Pool, past: Past, backtest: Backtest) -> AsyncIterat
             while waiting is not None and _is_before(waiting, made):
                 replay.count(waiting)
                 waiting = await anext(marks, None)
-            values.append((made.tx.id, _judge(program, replay, customers, made)))
+            values.append((made.tx.id, judge(program, replay, customers, made)))
         backtest = model.count(backtest, values)
         yield backtest
 
@@ -206,7 +206,8 @@ def _parties(made: Made) -> dict[str, UUID]:
     return parties_of(made.principal, owner_of(TRANSACTIONS.noun, made.tx))
 
 
-def _judge(program: Combined, replay: Replay, customers: Rows, made: Made) -> bool | Failure:
+def judge(program: Combined, replay: Replay, customers: Rows, made: Made) -> bool | Failure:
+    """Say of a transaction what the rule would have said when it was made."""
     tx, parties = made.tx, _parties(made)
     draft = Draft(customers, set(customers), Context(made.principal, ""), tx.created_at)
     facts = Facts(draft, TRANSACTIONS.noun, tx, None, parties).read(program.reads)
@@ -219,7 +220,9 @@ async def _write(submit: Submit, command: Command) -> bool:
     return (await submit(command)).status == HTTPStatus.OK
 
 
-def _claim(backtest_id: UUID, claim: UUID) -> Command:
+def take_on(backtest_id: UUID, claim: UUID) -> Command:
+    """Claim a backtest, which nobody else runs for a while."""
+
     def decide(draft: Draft) -> None:
         old = draft.require(BACKTESTS, backtest_id)
         if old.due_at is None or old.due_at > draft.now:
@@ -230,7 +233,7 @@ def _claim(backtest_id: UUID, claim: UUID) -> Command:
     return Command(decide, needs=objects.needs_of(BACKTESTS, backtest_id))
 
 
-def _note(claim: UUID, found: Backtest) -> Command:
+def note(claim: UUID, found: Backtest) -> Command:
     """Write how far it has come."""
 
     def decide(draft: Draft) -> Struct:
@@ -241,7 +244,9 @@ def _note(claim: UUID, found: Backtest) -> Command:
     return Command(decide, needs=objects.needs_of(BACKTESTS, found.id))
 
 
-def _end(claim: UUID, found: Backtest, state: str) -> Command:
+def end(claim: UUID, found: Backtest, state: str) -> Command:
+    """Write what came of it in the end."""
+
     def decide(draft: Draft) -> Struct:
         old, new = _found(draft, claim, found)
         target = MACHINE.check(old.state_id, None, state, draft.principal.actor).target
