@@ -76,6 +76,10 @@ class Bench:
         """Need to see nothing."""
         return {}
 
+    def find(self, _: Draft, __: str, ___: Any, ____: Step | None) -> Sequence[Any]:
+        """Say nothing that nobody wanted."""
+        return ()
+
     def judge(
         self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:

@@ -7,6 +7,7 @@ one. Whatever else comes to fall due is one more source in the list.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -37,6 +38,9 @@ from farthing.resources.references.actions import expire as expire_reference
 from farthing.resources.settlements.actions import expire as expire_transaction
 from farthing.resources.settlements.api import Teller
 from farthing.resources.transactions import store as transactions
+from farthing.resources.trials import store as trials
+from farthing.resources.trials.actions import run as run_backtest
+from farthing.resources.trials.model import Backtest
 
 V = TypeVar("V", bound=VersionedRow)
 
@@ -93,6 +97,10 @@ def sources(
 
         return _of_rows(name, every, pool, committer, due, see_to)
 
+    async def try_out(rows: Sequence[Backtest]) -> None:
+        for row in rows:
+            await run_backtest(pool, partial(committer.submit, platform(row.tenant_id)), row)
+
     return (
         expiring("expire cards", cards.EXPIRING, lambda row: expire_card(row.id)),
         expiring("expire references", references.EXPIRING, lambda row: expire_reference(row.id)),
@@ -107,6 +115,7 @@ def sources(
             "expire transactions", transactions.EXPIRING, lambda row: expire_transaction(row.id)
         ),
         expiring("expire approvals", approvals.EXPIRING, lambda row: expire_approval(row.id)),
+        _of_rows("run backtests", timedelta(seconds=2), pool, committer, trials.DUE, try_out),
         _janitor(settings, committer),
     )
 

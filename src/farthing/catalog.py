@@ -51,6 +51,8 @@ from farthing.resources.tallies import store as tallies_store
 from farthing.resources.tenants import api as tenants
 from farthing.resources.transactions import api as transactions
 from farthing.resources.transactions import store as transactions_store
+from farthing.resources.trials import api as trials
+from farthing.resources.trials import store as trials_store
 from farthing.resources.webhooks import api as webhooks
 from farthing.resources.webhooks import store as webhooks_store
 
@@ -78,6 +80,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (webhooks, webhooks_store.WEBHOOKS, webhooks_store.CHECKS),
     (deliveries, None, deliveries_store.CHECKS),
     (rules, rules_store.RULES, ()),
+    (trials, trials_store.BACKTESTS, trials_store.CHECKS),
     (alerts, alerts_store.ALERTS, ()),
     (tallies, None, tallies_store.CHECKS),
 )

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from farthing.core.actors import Grant, Principal
+from farthing.core.actors import Principal
 from farthing.core.expressions import Combined, Failure, Window
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
@@ -22,7 +22,7 @@ from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 from farthing.resources.rules import store
 from farthing.resources.rules.actions import apply, compile_rule
 from farthing.resources.rules.model import Finding, Rule
-from farthing.resources.rules.store import Facts, owner_of
+from farthing.resources.rules.store import Described, Facts, owner_of, parties_of
 from farthing.resources.tallies import store as tallies
 from farthing.resources.tallies.actions import Counters, Span, count
 from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
@@ -170,8 +170,8 @@ class RuleHearing:
             self._spans |= affair.spans
             chapter = self._book.chapters.get(matter.on)
             if chapter is not None and chapter.needs_parties:
-                parties = {whose[0], _asking(principal, whose[0])}
-                needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in parties]
+                named = set(parties_of(principal, whose[0]).values())
+                needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in named]
         await self._open_missing(connection)
         return needs
 
@@ -203,7 +203,7 @@ class RuleHearing:
         return verdict
 
     def find(
-        self, draft: Draft, trigger: str, row: ObjectRow, step: Step | None = None
+        self, draft: Draft, trigger: str, row: ObjectRow | Described, step: Step | None = None
     ) -> list[Finding]:
         """Return what each rule on a trigger says of an object."""
         chapter = self._book.chapters.get(trigger)
@@ -215,7 +215,8 @@ class RuleHearing:
 
     def _affair(self, trigger: str, row: Any) -> Affair:
         noun = trigger.partition(".")[0]
-        counts = FLOWS[row.flow] if noun == _TRANSACTION else None
+        is_flow = noun == _TRANSACTION and not isinstance(row, Described)
+        counts = FLOWS[row.flow] if is_flow else None
         return self._book.affair(
             trigger, counts, (owner_of(noun, row), getattr(row, "currency", None))
         )
@@ -226,13 +227,12 @@ class RuleHearing:
         chapter: Chapter,
         affair: Affair,
         noun: str,
-        row: ObjectRow,
+        row: ObjectRow | Described,
         step: Step | None,
     ) -> list[bool | Failure]:
         parties: dict[str, UUID] = {}
         if chapter.needs_parties:
-            owner_id = owner_of(noun, row)
-            parties = {"owner": owner_id, "customer": _asking(draft.principal, owner_id)}
+            parties = parties_of(draft.principal, owner_of(noun, row))
         facts = Facts(draft, noun, row, step, parties).read(chapter.program.reads)
         measure = self._counters.measure
         windows = {window: measure(draft, key, window) for window, key in affair.windows}
@@ -274,9 +274,3 @@ async def _look_up(
         for record in await connection.fetch(sql, tenant_id, list(wanted)):
             found[wanted[record[0]]] = (record[1], record[2])
     return found
-
-
-def _asking(principal: Principal, owner_id: UUID) -> UUID:
-    """Return the customer who asks, or else the owner, for whom the client does."""
-    is_customer = principal.grant is Grant.CUSTOMER_TOKEN
-    return principal.customer_id or owner_id if is_customer else owner_id

@@ -9,7 +9,7 @@ Problem (RFC 9457)
 │       AmountExceedsRemaining, BalanceLimit, BalanceNotZero, OwnerNotActive,
 │       AccountNotActive, InstrumentNotUsable, DestinationFixed,
 │       ControlNotApplicable, WebhookNotActive, TooManyWebhooks, RefusedByRule,
-│       TooManyRules, IdempotencyInProgress
+│       TooManyRules, NotReplayable, TooManyBacktests, IdempotencyInProgress
 ├── 413 BodyTooLarge    415 UnsupportedMediaType
 ├── 422 ValidationFailed, IdempotencyKeyReused
 ├── 429 RateLimited
@@ -168,6 +168,14 @@ class RefusedByRule(Problem, code="refused_by_rule", status=409):
 
 class TooManyRules(Problem, code="too_many_rules", status=409):
     """As many rules are enabled as can be; disable or delete one first."""
+
+
+class NotReplayable(Problem, code="not_replayable", status=409):
+    """Only a rule on `transaction.create` can be run over what is stored."""
+
+
+class TooManyBacktests(Problem, code="too_many_backtests", status=409):
+    """As many backtests are running as can be; cancel one, or wait until one is done."""
 
 
 class IdempotencyInProgress(Problem, code="idempotency_in_progress", status=409):

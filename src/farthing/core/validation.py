@@ -282,6 +282,8 @@ _COMPILERS: Final[dict[type[shape.Type], Callable[[Any], Check]]] = {
     shape.UnionType: lambda kind: _compile(
         next(one for one in kind.types if not isinstance(one, shape.NoneType))
     ),
+    # Whoever takes anything checks it in `crossed`.
+    shape.AnyType: lambda _: _instance(object, "anything"),
     shape.BoolType: lambda _: _instance(bool, "true or false"),
     shape.IntType: _integer,
     shape.DateTimeType: _moment,

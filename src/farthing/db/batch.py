@@ -99,8 +99,8 @@ class Batch:
             # It leaves no trace that could tell whether it is a repeat.
             raise Repeated
         await self._write()
-        if self._hearing is not None and not self._appended[EVENTS]:
-            # Somebody may have been refused by a rule that is gone.
+        if self._terms.rules is not None and not self._appended[EVENTS]:
+            # Somebody may have been refused by a rule that is gone, or was told that there is none.
             await self._terms.check(self._connection)
         return outcomes
 

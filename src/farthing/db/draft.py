@@ -1,7 +1,7 @@
 """A draft: what one command sees and writes, kept apart until it has decided."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
@@ -124,6 +124,10 @@ class Draft:
         The command must have named its matter. Raise the Problem by which a rule refuses it.
         """
         return FREE if self._hearing is None else self._hearing.judge(self, table, row, step)
+
+    def ask_rules(self, trigger: str, row: Any, step: Step | None = None) -> Sequence[Any]:
+        """Ask what each rule on a trigger says of an object, of which nothing comes."""
+        return () if self._hearing is None else self._hearing.find(self, trigger, row, step)
 
     def create(self, table: ObjectTable[Obj], row: Obj, reason: str | None = None) -> Struct:
         """Add an object, with the first line of its history and its event."""

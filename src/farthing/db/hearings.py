@@ -117,6 +117,9 @@ class Hearing(Protocol):
     ) -> Verdict:
         """Judge an object that is to be made or moved; raise the Problem that refuses it."""
 
+    def find(self, draft: Any, trigger: str, row: Any, step: Step | None) -> Sequence[Any]:
+        """Return what each rule on a trigger says of an object, and do nothing about it."""
+
 
 class Book(Protocol):
     """The rules of one tenant, in the version in which they were read."""

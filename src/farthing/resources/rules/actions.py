@@ -1,15 +1,16 @@
 """What can be done with rules, and what rules do."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.errors import Fault, RefusedByRule, TooManyRules, ValidationFailed
-from farthing.core.expressions import BadExpression, Expression, Failure, read_expression
+from farthing.core.expressions import BadExpression, Expression, read_expression
 from farthing.core.ids import new_id
 from farthing.core.rows import ObjectRow
 from farthing.db import objects
@@ -21,24 +22,18 @@ from farthing.resources.alerts.actions import raise_alert
 from farthing.resources.approvals.actions import ask
 from farthing.resources.rules import model
 from farthing.resources.rules.model import (
-    CAN_BE_HELD,
     MACHINE,
     MOST_ENABLED,
     NOUN,
-    USUAL_PATIENCE,
     Action,
+    Deed,
     Finding,
     Rule,
+    plan,
 )
 from farthing.resources.rules.store import RULES, counted_on, names_of
 
 _MATTER = Matter(f"{NOUN}.change")
-_SAID = {
-    "hold": "held it",
-    "approve": "lets it wait for an approval",
-    "tag": "gave it a tag",
-    "annotate": "annotated it",
-}
 
 
 def create(call: Call[Any]) -> Command:
@@ -153,97 +148,40 @@ def compile_rule(rule: Rule) -> Expression:
 
 def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) -> Verdict:
     """Do what the rules want that hold of an object, in the order of their priority."""
-    verdict = FREE
-    for one in findings:
-        if one.value is False:
-            continue
-        if one.rule.dry or isinstance(one.value, Failure):
-            verdict = _note(draft, noun, row, one, verdict)
-            continue
-        for action in one.rule.does:
-            verdict = _DOES[action.action](draft, _Case(noun, row, one.rule, action), verdict)
-    return verdict
+    made = plan(findings)
+    if not made.deeds and not made.alerts:
+        return FREE
+    if (refusal := made.first("refuse")) is not None:
+        raise _refusal(refusal)
+    for told in made.alerts:
+        raise_alert(draft, told.kind, told.rule.id, noun, row.id, told.message)
+    approval = made.first("approve")
+    return Verdict(
+        tags=made.tags,
+        annotations=made.annotations,
+        hold=made.first("hold") is not None,
+        approval_id=None if approval is None else _ask(draft, noun, row, approval),
+        reason=made.reason,
+    )
 
 
-class _Case(Struct, frozen=True):
-    """An object, and what a rule does about it."""
-
-    noun: str
-    row: ObjectRow
-    rule: Rule
-    action: Action
-
-    def said(self, verdict: Verdict) -> str:
-        """Return what the rules said so far, and what this one does."""
-        sentence = f'The rule "{self.rule.name}" {_SAID[self.action.action]}.'
-        return verdict.explain(None) + " " + sentence if verdict.reason else sentence  # type: ignore[operator]  # there is a reason
+def _refusal(deed: Deed) -> RefusedByRule:
+    extra = {} if deed.action.code is None else {"ruleCode": deed.action.code}
+    message = deed.action.message or "A rule refuses it."
+    return RefusedByRule(message, ruleId=ids.say(NOUN, deed.rule.id), **extra)
 
 
-def _note(draft: Draft, noun: str, row: ObjectRow, finding: Finding, verdict: Verdict) -> Verdict:
-    """Tell what a dry rule would have done, or that a rule failed, which stops the object."""
-    rule, failure = finding.rule, finding.value
-    if not isinstance(failure, Failure):
-        would = ", ".join(one.action for one in rule.does)
-        raise_alert(draft, "DRY", rule.id, noun, row.id, f"It would have done: {would}.")
-        return verdict
-    raise_alert(draft, "FAILED", rule.id, noun, row.id, failure.sentence)
-    if rule.dry:
-        return verdict
-    can_be_held = f"{noun}.create" in CAN_BE_HELD
-    stop = Action(action="hold" if can_be_held else "approve", message=failure.sentence)
-    return _DOES[stop.action](draft, _Case(noun, row, rule, stop), verdict)
-
-
-def _refuse(_: Draft, case: _Case, __: Verdict) -> Verdict:
-    extra = {} if case.action.code is None else {"ruleCode": case.action.code}
-    message = case.action.message or "A rule refuses it."
-    raise RefusedByRule(message, ruleId=ids.say(NOUN, case.rule.id), **extra)
-
-
-def _hold(_: Draft, case: _Case, verdict: Verdict) -> Verdict:
-    return msgspec.structs.replace(verdict, hold=True, reason=case.said(verdict))
-
-
-def _approve(draft: Draft, case: _Case, verdict: Verdict) -> Verdict:
+def _ask(draft: Draft, noun: str, row: ObjectRow, deed: Deed) -> UUID:
     """Let it wait for an approval; the first rule that wants one decides how."""
-    if verdict.approval_id is not None:
-        return verdict
     approval_id = new_id()
     ask(
         draft,
         approval_id,
-        case.rule.id,
-        case.noun,
-        case.row.id,
-        four_eyes=bool(case.action.four_eyes),
-        lifetime=case.action.patience or USUAL_PATIENCE,
-        message=case.action.message,
+        deed.rule.id,
+        noun,
+        row.id,
+        four_eyes=bool(deed.action.four_eyes),
+        lifetime=deed.action.patience,
+        message=deed.action.message,
     )
-    said = case.said(verdict)
-    return msgspec.structs.replace(verdict, approval_id=approval_id, reason=said)
-
-
-def _tag(_: Draft, case: _Case, verdict: Verdict) -> Verdict:
-    tags = (*verdict.tags, case.action.tag or "")
-    return msgspec.structs.replace(verdict, tags=tags, reason=case.said(verdict))
-
-
-def _annotate(_: Draft, case: _Case, verdict: Verdict) -> Verdict:
-    annotations = {**verdict.annotations, case.action.name or "": case.action.value or ""}
-    return msgspec.structs.replace(verdict, annotations=annotations, reason=case.said(verdict))
-
-
-def _alert(draft: Draft, case: _Case, verdict: Verdict) -> Verdict:
-    message = case.action.message or ""
-    raise_alert(draft, "ALERT", case.rule.id, case.noun, case.row.id, message)
-    return verdict
-
-
-_DOES: dict[str, Callable[[Draft, _Case, Verdict], Verdict]] = {
-    "refuse": _refuse,
-    "hold": _hold,
-    "approve": _approve,
-    "tag": _tag,
-    "annotate": _annotate,
-    "alert": _alert,
-}
+    return approval_id

@@ -18,6 +18,7 @@ from farthing.core.fields import AnnotationKey, AnnotationValue, Tag
 from farthing.core.machine import Machine, O, T, row
 from farthing.core.rows import ObjectRow
 from farthing.core.wire import ObjectView
+from farthing.resources.alerts.model import AlertKind
 
 RuleState = Literal["ENABLED", "DISABLED", "DELETED"]
 Trigger = Literal[
@@ -126,6 +127,101 @@ class Finding(Struct, frozen=True):
 
     rule: Rule
     value: bool | Failure
+
+    @property
+    def wanted(self) -> list[Action]:
+        """What the rule does about it, or would do if it is dry."""
+        return wanted(self.rule.trigger, self.rule.does, self.value)
+
+
+class Deed(Struct, frozen=True):
+    """One thing that one rule does."""
+
+    rule: Rule
+    action: Action
+
+
+class Told(Struct, frozen=True):
+    """What a rule lets somebody know."""
+
+    kind: AlertKind
+    rule: Rule
+    message: str
+
+
+class Plan(Struct, frozen=True):
+    """What all rules together want of an object."""
+
+    deeds: tuple[Deed, ...]
+    alerts: tuple[Told, ...]
+
+    def first(self, does: Does) -> Deed | None:
+        """Return the first deed of a kind."""
+        return next((one for one in self.deeds if one.action.action == does), None)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that it gets."""
+        return tuple(one.action.tag for one in self.deeds if one.action.tag is not None)
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations that it gets."""
+        named = [one.action for one in self.deeds if one.action.name is not None]
+        return {one.name or "": one.value or "" for one in named}
+
+    @property
+    def reason(self) -> str | None:
+        """Which rules do what, in words."""
+        asked = self.first("approve")
+        said = [
+            f'The rule "{one.rule.name}" {_DONE[one.action.action]}.'
+            for one in self.deeds
+            if one.action.action in _DONE and (one.action.action != "approve" or one is asked)
+        ]
+        return " ".join(said) or None
+
+
+_DONE: Final = {
+    "hold": "held it",
+    "approve": "lets it wait for an approval",
+    "tag": "gave it a tag",
+    "annotate": "annotated it",
+}
+
+
+def wanted(trigger: str, actions: list[Action], value: bool | Failure) -> list[Action]:  # noqa: FBT001 - a value like any other
+    """Return what a rule does about an object, or would do if it is dry.
+
+    One that failed stops it, because it could have been about to.
+    """
+    if not isinstance(value, Failure):
+        return actions if value else []
+    if trigger in CAN_BE_HELD:
+        return [Action(action="hold")]
+    stop: Does = "approve" if trigger in CAN_WAIT else "refuse"
+    return [Action(action=stop, message=value.sentence)]
+
+
+def plan(findings: Sequence[Finding]) -> Plan:
+    """Say what comes of what the rules say, in the order of their priority."""
+    deeds: list[Deed] = []
+    alerts: list[Told] = []
+    for one in findings:
+        if one.value is False:
+            continue
+        rule, actions = one.rule, one.wanted
+        if isinstance(one.value, Failure):
+            alerts.append(Told("FAILED", rule, one.value.sentence))
+        elif rule.dry:
+            would = ", ".join(action.action for action in actions)
+            alerts.append(Told("DRY", rule, f"It would have done: {would}."))
+        if rule.dry:
+            continue
+        deeds += [Deed(rule, action) for action in actions]
+        told = [action.message or "" for action in actions if action.action == "alert"]
+        alerts += [Told("ALERT", rule, message) for message in told]
+    return Plan(tuple(deeds), tuple(alerts))
 
 
 class RuleView(ObjectView, frozen=True, kw_only=True):

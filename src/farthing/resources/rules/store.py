@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
+from farthing.core.actors import Grant, Principal
 from farthing.core.expressions import (
     BOOL,
     INT,
@@ -127,8 +128,18 @@ def counted_on(trigger: str) -> tuple[str, ...]:
     return COUNTED if trigger.startswith(TRANSACTIONS.noun) else tuple(NOUNS.values())
 
 
+class Described(Struct, frozen=True):
+    """An object that is not there, but could be: what rules would see of it."""
+
+    owner_id: UUID
+    currency: str | None
+    fields: dict[str, Any]
+
+
 def owner_of(noun: str, row: Any) -> UUID:
     """Return whose history counts: for a transaction, that of the platform's own side."""
+    if isinstance(row, Described):
+        return row.owner_id
     if noun == CUSTOMERS.noun:
         found = row.tenant_id
     elif noun == TRANSACTIONS.noun and row.flow == "INBOUND":
@@ -136,6 +147,13 @@ def owner_of(noun: str, row: Any) -> UUID:
     else:
         found = row.owner()
     return cast("UUID", found)
+
+
+def parties_of(principal: Principal, owner_id: UUID) -> dict[str, UUID]:
+    """Return the owner, and the customer who asks: the owner again, for whom the client does."""
+    is_customer = principal.grant is Grant.CUSTOMER_TOKEN
+    asking = principal.customer_id or owner_id if is_customer else owner_id
+    return {"owner": owner_id, "customer": asking}
 
 
 # What rules read of transactions most, without making all that callers see of them.
@@ -184,6 +202,8 @@ class Facts:
 
     def object(self, fields: frozenset[str]) -> dict[str, Any]:
         """Return what is asked of the object itself."""
+        if isinstance(self._row, Described):
+            return self._row.fields
         if self._noun == TRANSACTIONS.noun and _READ.keys() >= fields:
             return {name: _READ[name](self._row) for name in fields}
         shown = self._show(TABLES[self._noun], self._row)

@@ -6,6 +6,9 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
+import msgspec
+from msgspec import Struct
+
 from farthing.db.checks import Check
 from farthing.db.pool import Connection
 from farthing.db.tables import AppendTable, Table
@@ -57,23 +60,53 @@ LEFT JOIN LATERAL (
 _OPEN: Final = """
 INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total, amount)
 SELECT $1, $2, created_at, row_number() OVER earlier, sum(amount) OVER earlier, amount
-FROM (SELECT created_at, id, {amount} AS amount FROM {source}
-      WHERE tenant_id = $1 AND created_at > $3 AND {condition}) AS counted
+FROM (SELECT created_at, id, {amount} AS amount FROM {table}
+      WHERE tenant_id = $1 AND created_at > $3 AND {owner} = $4 AND {which}
+        AND {amount} >= $5::bigint AND {currency} IS NOT DISTINCT FROM $6::text) AS counted
 WINDOW earlier AS (ORDER BY created_at, id ROWS UNBOUNDED PRECEDING)
 ON CONFLICT DO NOTHING
 """
-# Where each thing that is counted was written down, with the owner, the least amount and currency.
-_FLOW: Final = "{}_owner_id = $4 AND flow = '{}' AND amount >= $5 AND currency = $6::text"
-_NOUN: Final = "{} = $4 AND $5 >= 0 AND $6::text IS NULL"
+
+
+class _Source(Struct, frozen=True):
+    """Where a thing that is counted was written down, as SQL over one row."""
+
+    table: str
+    owner: str = "owner_id"
+    which: str = "true"
+    amount: str = "0::bigint"
+    # Amounts of different currencies do not add up.
+    currency: str = "NULL::text"
+
+
+def _flow(flow: str, side: str) -> _Source:
+    which = f"flow = '{flow}'"
+    return _Source("transactions", f"{side}_owner_id", which, "amount", "currency")
+
+
 _SOURCES: Final = {
-    "inbound": ("transactions", "amount", _FLOW.format("to", "INBOUND")),
-    "outbound": ("transactions", "amount", _FLOW.format("from", "OUTBOUND")),
-    "internal": ("transactions", "amount", _FLOW.format("from", "INTERNAL")),
-    "accounts": ("accounts", "0", _NOUN.format("owner_id")),
-    "bankAccounts": ("bank_accounts", "0", _NOUN.format("owner_id")),
-    "cards": ("cards", "0", _NOUN.format("owner_id")),
-    "customers": ("customers", "0", _NOUN.format("tenant_id")),
+    "inbound": _flow("INBOUND", "to"),
+    "outbound": _flow("OUTBOUND", "from"),
+    "internal": _flow("INTERNAL", "from"),
+    "accounts": _Source("accounts"),
+    "bankAccounts": _Source("bank_accounts"),
+    "cards": _Source("cards"),
+    "customers": _Source("customers", "tenant_id"),
 }
+
+
+def list_sql(whats: Iterable[str]) -> str:
+    """Return what lists all that was counted of a tenant within a period, in its order.
+
+    The tenant, the moment after which and the one before which are $1, $2 and $3.
+    """
+    parts = [
+        f"SELECT created_at, id, '{what}' AS what, {one.owner} AS owner_id, "  # noqa: S608 - our own names
+        f"{one.currency} AS currency, {one.amount} AS amount FROM {one.table} "
+        f"WHERE tenant_id = $1 AND {one.which} AND created_at > $2 AND created_at < $3"
+        for what, one in ((what, _SOURCES[what]) for what in whats)
+    ]
+    return f"{' UNION ALL '.join(parts)} ORDER BY created_at, id"
 
 
 async def open_missing(
@@ -85,8 +118,7 @@ async def open_missing(
     for subject in subjects:
         if subject.id in known:
             continue
-        source, amount, condition = _SOURCES[subject.what]
-        sql = _OPEN.format(source=source, amount=amount, condition=condition)
+        sql = _OPEN.format(**msgspec.structs.asdict(_SOURCES[subject.what]))
         facts = (subject.owner_id, subject.at_least, subject.currency)
         await connection.execute(sql, tenant_id, subject.id, now - LONGEST, *facts)
     return known

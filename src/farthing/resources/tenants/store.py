@@ -37,6 +37,7 @@ PARTS: Final = {
     "deliveries": "true",
     "rules": "true",
     "alerts": "true",
+    "backtests": "true",
     "tally_marks": "true",
     "sandbox_orders": "true",
     "sandbox_news": "true",

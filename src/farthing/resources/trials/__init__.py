@@ -1,0 +1,1 @@
+"""Trials: what rules would say of an object, and of the transactions of a time that has passed."""
