@@ -242,6 +242,18 @@ def test_what_the_library_sees_is_written_by_us() -> None:
     assert rules.evaluate(FACTS, {}) == [False, True, True]
 
 
+def test_a_panic_of_the_library_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        """Named as the library's own, which cannot be imported."""
+
+    class Panicked:
+        def execute(self, _: object) -> None:
+            raise PanicException
+
+    monkeypatch.setattr(cel, "compile", lambda _: Panicked())
+    assert outcome("object.amount > 1") == Failure("It could not be evaluated.")
+
+
 def test_ctrl_c_is_not_taken_for_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted:
         def execute(self, _: object) -> None:
