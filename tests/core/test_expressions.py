@@ -187,6 +187,8 @@ def test_facts_that_are_not_what_was_declared_fail_closed() -> None:
     assert isinstance(outcome("object.amount > 1", {}), Failure)
     assert isinstance(outcome("object.flow == 'x'", {"object": {"flow": ["x"]}}), Failure)
     assert isinstance(outcome("object.flow != 'x'", {"object": "x"}), Failure)
+    assert isinstance(outcome("object.amount != 1", {"object": {"amount": object()}}), Failure)
+    assert isinstance(outcome("object.flow.size() > 1", {"object": {"flow": "\ud800"}}), Failure)
 
 
 def test_an_answer_of_the_history_that_is_missing_fails_closed() -> None:
