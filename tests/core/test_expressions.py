@@ -134,6 +134,11 @@ def test_what_is_null_is_absent() -> None:
     assert outcome("object.annotations.size() == 1") is True
 
 
+def test_asking_below_something_that_is_absent_fails() -> None:
+    for source in ("object.owner.name == 'x'", "has(object.owner.age)"):
+        assert isinstance(outcome(source, {"object": {}}), Failure)
+
+
 def test_times_are_shown_in_utc() -> None:
     there = timezone(timedelta(hours=9))
     facts = {"now": FACTS["now"].astimezone(there), "object": {"madeAt": FACTS["now"]}}

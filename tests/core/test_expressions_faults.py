@@ -130,6 +130,7 @@ def refused(source: str) -> BadExpression:
         ("object.amount.contains('x')", 1, 15, "It is used so: string.contains(string)."),
         ("now.getHours('UTC') > 1", 1, 5, "It is used so: timestamp.getHours(), duration"),
         ("object.flow.matches(object.flow)", 1, 21, "The pattern is written out"),
+        ("object.flow.matches(1)", 1, 13, "It is used so: string.matches(string)."),
         ("object.flow.matches('(')", 1, 21, "This is not a regular expression of RE2."),
         ("object.flow.matches('(?=a)')", 1, 21, "This is not a regular expression of RE2."),
         (f"object.flow.matches('{'a' * 101}')", 1, 21, "has 100 characters at most."),
