@@ -134,6 +134,11 @@ def test_what_is_null_is_absent() -> None:
     assert outcome("object.annotations.size() == 1") is True
 
 
+def test_asking_below_something_that_is_absent_fails() -> None:
+    for source in ("object.owner.name == 'x'", "has(object.owner.age)"):
+        assert isinstance(outcome(source, {"object": {}}), Failure)
+
+
 def test_times_are_shown_in_utc() -> None:
     there = timezone(timedelta(hours=9))
     facts = {"now": FACTS["now"].astimezone(there), "object": {"madeAt": FACTS["now"]}}
@@ -187,6 +192,8 @@ def test_facts_that_are_not_what_was_declared_fail_closed() -> None:
     assert isinstance(outcome("object.amount > 1", {}), Failure)
     assert isinstance(outcome("object.flow == 'x'", {"object": {"flow": ["x"]}}), Failure)
     assert isinstance(outcome("object.flow != 'x'", {"object": "x"}), Failure)
+    assert isinstance(outcome("object.amount != 1", {"object": {"amount": object()}}), Failure)
+    assert isinstance(outcome("object.flow.size() > 1", {"object": {"flow": "\ud800"}}), Failure)
 
 
 def test_an_answer_of_the_history_that_is_missing_fails_closed() -> None:
@@ -240,6 +247,18 @@ def test_what_the_library_sees_is_written_by_us() -> None:
     strange = "object.flow == '\\\"' + r'\\' + '''\n// , ] \u2028''' // ] , true"
     rules = Combined([read(strange), read("object.amount > 1"), read("true // , [")])
     assert rules.evaluate(FACTS, {}) == [False, True, True]
+
+
+def test_a_panic_of_the_library_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        """Named as the library's own, which cannot be imported."""
+
+    class Panicked:
+        def execute(self, _: object) -> None:
+            raise PanicException
+
+    monkeypatch.setattr(cel, "compile", lambda _: Panicked())
+    assert outcome("object.amount > 1") == Failure("It could not be evaluated.")
 
 
 def test_ctrl_c_is_not_taken_for_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

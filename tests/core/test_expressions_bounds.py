@@ -17,11 +17,13 @@ from farthing.core.expressions import (
     record,
 )
 
+PEOPLE = list_of(record({"name": STRING, "tags": list_of(STRING)}))
 NAMES = {
     "yes": BOOL,
     "text": STRING,
     "tags": list_of(STRING),
-    "people": list_of(record({"name": STRING, "tags": list_of(STRING)})),
+    "people": PEOPLE,
+    "others": PEOPLE,
     "approvals": list_of(record({"by": STRING, "role": STRING, "at": TIMESTAMP})),
     "notes": map_of(STRING),
     "now": TIMESTAMP,
@@ -128,6 +130,10 @@ def test_five_windows_are_the_most() -> None:
         "tags.all(a, tags.all(b, (a + b + a + b + a + b).contains(a + b + a + b + a + b)))",
         "people.all(p, people.all(q, p == q))",
         "tags.all(a, tags.all(b, a in tags && b in tags))",
+        # Each size is a way into Python and back.
+        "tags.all(a, tags.all(b, size(a) == size(b)))",
+        # All that is read has to be handed over first, however little is done with it.
+        "people.size() > 1 && others.size() > 1",
         "tags.all(t, text.matches('(.{20}){20}'))",
     ],
 )
@@ -140,6 +146,7 @@ def test_what_could_take_too_long_is_refused(source: str) -> None:
     [
         "tags.exists(t, t.startsWith('vip') && t.endsWith('!'))",
         "tags.all(a, tags.exists_one(b, a == b))",
+        "people.size() > 1",
         "approvals.exists(a, a.role == 'chief' && a.by != text && now - a.at < duration('1h'))",
         "tags.exists(t, approvals.exists(a, a.by == t))",
         "tags.filter(t, t.contains('x')).size() > 2",

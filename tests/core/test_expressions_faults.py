@@ -2,6 +2,7 @@
 
 import re
 
+import cel
 import pytest
 
 from farthing.core.expressions import (
@@ -78,6 +79,7 @@ def refused(source: str) -> BadExpression:
         ("true\r\n&& true true", 2, 9, "true does not fit here."),
         ("1 2", 1, 3, "A value does not fit here."),
         ("now now", 1, 5, "A name does not fit here."),
+        ("true && 'a\ud800' == 'b'", 1, 11, "Half of a surrogate pair is no character."),
         ("true && # false", 1, 9, "This character has no meaning here."),
         # Names and fields.
         ("objekt.amount > 1", 1, 1, "Did you mean object? There is: age, history, now, object."),
@@ -128,6 +130,7 @@ def refused(source: str) -> BadExpression:
         ("object.amount.contains('x')", 1, 15, "It is used so: string.contains(string)."),
         ("now.getHours('UTC') > 1", 1, 5, "It is used so: timestamp.getHours(), duration"),
         ("object.flow.matches(object.flow)", 1, 21, "The pattern is written out"),
+        ("object.flow.matches(1)", 1, 13, "It is used so: string.matches(string)."),
         ("object.flow.matches('(')", 1, 21, "This is not a regular expression of RE2."),
         ("object.flow.matches('(?=a)')", 1, 21, "This is not a regular expression of RE2."),
         (f"object.flow.matches('{'a' * 101}')", 1, 21, "has 100 characters at most."),
@@ -197,6 +200,14 @@ def test_a_fault_says_what_and_where(source: str, line: int, column: int, senten
 )
 def test_a_fault_repeats_nothing_that_was_sent(source: str) -> None:
     assert "secret" not in refused(source).sentence
+
+
+def test_what_only_the_library_refuses_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: str) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(cel, "compile", refuse)
+    assert refused("object.urgent").sentence == "The library cannot compile this expression."
 
 
 def test_without_history_there_is_no_such_name() -> None:

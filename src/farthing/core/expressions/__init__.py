@@ -57,4 +57,11 @@ def read_expression(source: str, names: Mapping[str, Type], history: Collection[
         checked = Checker(names, history).check_rule(tree)
     except Fault as fault:
         raise fault.placed(source) from None
-    return Expression(source, windows_of(checked.pieces), reads_of(checked.pieces), checked.pieces)
+    pieces = checked.pieces
+    made = Expression(source, windows_of(pieces), reads_of(pieces), pieces)
+    try:
+        Combined([made])
+    except ValueError:
+        # It must not come to light later, when it would stand in the way of all the others.
+        raise BadExpression("The library cannot compile this expression.", 1, 1) from None
+    return made

@@ -167,6 +167,10 @@ def parse(source: str) -> Node:
     if len(source) > MOST_CHARACTERS:
         raise Fault(f"An expression has {MOST_CHARACTERS} characters at most.", MOST_CHARACTERS)
     try:
+        source.encode()
+    except UnicodeEncodeError as found:
+        raise Fault("Half of a surrogate pair is no character.", found.start) from None
+    try:
         return _node(_parser().parse(source))
     except UnexpectedCharacters as found:
         at = cast("int", found.pos_in_stream)  # lark declares it as None.

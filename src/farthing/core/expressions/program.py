@@ -85,9 +85,14 @@ class Combined:
         try:
             values = self._gather(facts, windows)
         except (AttributeError, TypeError):
-            return [Failure("What it runs on is not what was declared.")] * len(self.expressions)
+            return self._all_fail()
+        given = {**values, **self._functions} if self._functions else values
         try:
+<<<<<<< HEAD
             results: list[bool | Failure] = self._program.execute(self._converted(values))
+=======
+            results: list[bool | Failure] = self._program.execute(given)
+>>>>>>> expr
         except BaseException as error:
             if not is_failure(error):
                 raise
@@ -135,8 +140,14 @@ class Combined:
     def _one_by_one(self, values: dict[str, Any]) -> list[bool | Failure]:
         if not self._single:
             self._single = [cel.compile(text) for text in self._texts]
-        context = cel.Context(values, self._functions)
+        try:
+            context = cel.Context(values, self._functions)
+        except (TypeError, ValueError):
+            return self._all_fail()
         return [self._alone(program, context) for program in self._single]
+
+    def _all_fail(self) -> list[bool | Failure]:
+        return [Failure("What it runs on is not what was declared.")] * len(self.expressions)
 
     def _alone(self, program: cel.Program, context: cel.Context) -> bool | Failure:
         try:
