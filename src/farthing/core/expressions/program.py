@@ -86,13 +86,8 @@ class Combined:
             values = self._gather(facts, windows)
         except (AttributeError, TypeError):
             return self._all_fail()
-        given = {**values, **self._functions} if self._functions else values
         try:
-<<<<<<< HEAD
             results: list[bool | Failure] = self._program.execute(self._converted(values))
-=======
-            results: list[bool | Failure] = self._program.execute(given)
->>>>>>> expr
         except BaseException as error:
             if not is_failure(error):
                 raise
