@@ -57,6 +57,9 @@ _FORGET_TOKENS: Final = "DELETE FROM credentials AS t {} WHERE {} t.expires_at <
 _FORGET_ANSWERS: Final = (
     "DELETE FROM idempotency AS t {} WHERE {} t.created_at < {} AND t.scope <> 'platform'"
 )
+# Long enough to look into what went wrong, whatever became of it.
+_DELIVERIES_KEPT: Final = timedelta(days=30)
+_FORGET_DELIVERIES: Final = "DELETE FROM deliveries AS t {} WHERE {} t.ended_at < {}"
 _OF_ALL: Final = ("", "", "$1")
 _OF_THOSE_AHEAD: Final = (
     "USING event_heads AS h",
@@ -190,6 +193,7 @@ def _janitor(settings: Settings, committer: Committer) -> Source:
     async def forget(whose: tuple[str, str, str], now: datetime, *values: Any) -> None:
         await committer.sweep(_FORGET_TOKENS.format(*whose), now - _TOKENS_KEPT, *values)
         await committer.sweep(_FORGET_ANSWERS.format(*whose), now - answers_kept, *values)
+        await committer.sweep(_FORGET_DELIVERIES.format(*whose), now - _DELIVERIES_KEPT, *values)
 
     async def run() -> None:
         now = committer.clocks.machine()

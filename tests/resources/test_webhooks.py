@@ -14,6 +14,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 from standardwebhooks import Webhook, WebhookVerificationError
+from tests.duties import duty
 from tests.resources.hooks import Got, World, world
 
 from farthing.config import SettingsError
@@ -681,3 +682,34 @@ async def test_an_old_secret_ends_by_the_tenants_clock(here: World) -> None:
     await here.deliver()
     signed = [one.headers["webhook-signature"].split(" ") for one in here.receiver.at("/hook")]
     assert [len(one) for one in signed] == [2, 1]
+
+
+async def test_a_delivery_is_forgotten_thirty_days_after_it_ended(here: World) -> None:
+    janitor = duty(here.service, "forget what has expired")
+    taken, waiting = await here.hook("/taken"), await here.hook("/waiting")
+    gone = await here.hook("/gone")
+    here.receiver.says("/waiting", 500)
+    here.receiver.says("/gone", 410)
+    customer = await here.customer()
+    await here.deliver()
+    here.clock.advance(timedelta(days=30))
+    await janitor.run()
+    kept = [await here.deliveries(one) for one in (taken, gone, waiting)]
+    assert [one["status"] for (one,) in kept] == ["delivered", "failed", "waiting"]
+    here.clock.advance(timedelta(milliseconds=1))
+    await janitor.run()
+    kept = [await here.deliveries(one) for one in (taken, gone, waiting)]
+    assert [len(one) for one in kept] == [0, 0, 1]
+    events = await here.call("GET", f"/v1/events?objectId={customer}")
+    assert [one["type"] for one in events["results"]] == ["customer.created"]
+
+
+async def test_deliveries_are_forgotten_by_the_clock_of_their_tenant(here: World) -> None:
+    hook = await here.hook()
+    await here.customer()
+    await here.deliver()
+    await here.call("POST", "/v1/sandbox/clock", {"advance": "P30D"})
+    await duty(here.service, "forget what has expired").run()
+    assert len(await here.deliveries(hook)) == 1
+    await here.call("POST", "/v1/sandbox/clock", {"advance": "PT1S"})
+    assert await here.deliveries(hook) == []

@@ -612,10 +612,12 @@ CREATE TABLE deliveries (
     created_at timestamptz NOT NULL,
     -- By the machine's clock, unlike the others: the tenant's may be moved while it is under way.
     claimed_until timestamptz,
+    ended_at timestamptz,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhooks,
     CHECK (status = 'waiting' OR due_at IS NULL),
-    CHECK (claimed_until IS NULL OR (status = 'waiting' AND due_at IS NULL))
+    CHECK (claimed_until IS NULL OR (status = 'waiting' AND due_at IS NULL)),
+    CHECK ((status = 'waiting') = (ended_at IS NULL))
 ) WITH (fillfactor = 80);
 CREATE INDEX deliveries_by_webhook ON deliveries (tenant_id, webhook_id, id);
 -- The line in which the deliveries of one object to one webhook stand.
@@ -626,9 +628,11 @@ CREATE INDEX deliveries_by_due ON deliveries (tenant_id, webhook_id, due_at)
     WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX deliveries_by_claim ON deliveries (tenant_id, webhook_id, claimed_until)
     WHERE status = 'waiting' AND claimed_until IS NOT NULL;
+CREATE INDEX deliveries_by_end ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
 
 GRANT SELECT, INSERT, UPDATE ON webhooks, webhook_cursors, webhook_tallies, deliveries
     TO farthing_app;
+GRANT DELETE ON deliveries TO farthing_app;
 
 -- Approvals: what rules let wait until somebody says yes or no.
 

@@ -131,9 +131,13 @@ def _conclude(draft: Draft, row: Delivery, number: int, outcome: Outcome) -> str
         status = "failed"
     else:
         due_at = draft.now + pause
-    tries = [*row.tries, tried]
     changed = msgspec.structs.replace(
-        row, status=status, due_at=due_at, claimed_until=None, tries=tries
+        row,
+        status=status,
+        due_at=due_at,
+        claimed_until=None,
+        ended_at=None if status == "waiting" else draft.now,
+        tries=[*row.tries, tried],
     )
     draft.update(DELIVERIES, changed)
     return status
@@ -250,6 +254,7 @@ def _delivery(
         tries=[],
         created_at=draft.now,
         claimed_until=None,
+        ended_at=None,
     )
 
 

@@ -62,6 +62,7 @@ class Delivery(VersionedRow, frozen=True):
     tries: list[dict[str, Any]]
     created_at: datetime
     claimed_until: datetime | None
+    ended_at: datetime | None
 
     @property
     def line(self) -> tuple[UUID, UUID]:

@@ -48,6 +48,10 @@ _NOT_BEGUN: Final = frozenset({"unheard", "challenge"})
 _AT_ONCE: Final = 64
 _MOST_DUE: Final = 500
 _GRACE_SECONDS: Final = 5
+# What was refused is tried again after this, and each time after twice as long, up to an hour.
+_PAUSE: Final = timedelta(seconds=2)
+_LONGEST_PAUSE: Final = timedelta(hours=1)
+_MOST_REFUSED: Final = 10_000
 
 log = structlog.get_logger()
 
@@ -68,6 +72,8 @@ class Teller:
         self._places = asyncio.Semaphore(_AT_ONCE)
         # What is under way, and for which tenant.
         self._tasks: dict[asyncio.Task[None], UUID] = {}
+        # What was refused: how often, and when it is tried again.
+        self._refused: dict[UUID, tuple[int, datetime]] = {}
         committer.listen(ORDERS, self._notice)
 
     async def see_to_due_orders(self) -> None:
@@ -92,7 +98,7 @@ class Teller:
 
     async def hear_news(self) -> None:
         """Write down what a rail tells by itself, and acknowledge it afterwards."""
-        await self._hear_all(self._rail.news())
+        await self._hear_all(self._rail.news(), patiently=True)
 
     async def hear_news_of(self, tenant_id: UUID, until: datetime) -> None:
         """Do so for one tenant, with what it is to hear until a moment of its own time."""
@@ -105,11 +111,13 @@ class Teller:
         except RailAway:
             return None
 
-    async def _hear_all(self, told: Awaitable[Sequence[News]]) -> None:
+    async def _hear_all(self, told: Awaitable[Sequence[News]], *, patiently: bool = False) -> None:
         unwritten: set[UUID] = set()
         try:
             for news in await told:
                 about = news.id if isinstance(news, Arrival) else news.order_id
+                if patiently and self._is_put_off(news):
+                    unwritten.add(about)
                 # What is told of one order is written in the order in which it was told.
                 if about not in unwritten and await self._hear_quietly(news):
                     await self._rail.heard(news)
@@ -226,7 +234,7 @@ class Teller:
         """Write news down, and tell whether it is; a dispute waits until all else is known."""
         if isinstance(news, Arrival):
             command = await receive(self._pool, self._rail.name, news)
-            return await self._submit(news.tenant_id, command)
+            return self._note(news, written=await self._submit(news.tenant_id, command))
         found = await find_transaction_of(self._pool, news.tenant_id, news.order_id)
         if found is None:
             log.error("news_of_an_unknown_order", order=str(news.order_id))
@@ -237,8 +245,31 @@ class Teller:
             command = open_dispute(found.transaction_id, news.amount, news.reason, found.version)
         else:
             command = end_dispute(found, news, self._rail.name)
-        await self._submit(news.tenant_id, command, IdempotencyKey(f"news-{news.id}", b"news"))
-        return True
+        written = await self._submit(news.tenant_id, command, self._key_of(news))
+        if isinstance(news, Dispute) and not written:
+            # It is disputed already, or nothing is left of it; what it costs, its end will say.
+            log.error("dispute_not_opened", news=str(news.id), order=str(news.order_id))
+            return True
+        return self._note(news, written=written)
+
+    def _is_put_off(self, news: News) -> bool:
+        now = self._committer.clocks.machine()
+        return news.id in self._refused and now < self._refused[news.id][1]
+
+    def _key_of(self, news: News) -> IdempotencyKey:
+        """Return under which key news is written once; a refusal is remembered under its own."""
+        tries, _ = self._refused.get(news.id, (0, None))
+        return IdempotencyKey(f"news-{news.id}-{tries}" if tries else f"news-{news.id}", b"news")
+
+    def _note(self, news: News, *, written: bool) -> bool:
+        """Note whether news was refused, which says when it is tried again."""
+        tries, _ = self._refused.pop(news.id, (0, None))
+        if not written:
+            pause = min(_PAUSE * 2 ** min(tries, 16), _LONGEST_PAUSE)
+            if len(self._refused) >= _MOST_REFUSED:
+                self._refused.clear()
+            self._refused[news.id] = tries + 1, self._committer.clocks.machine() + pause
+        return written
 
     def _question(self, tenant_id: UUID) -> Asked:
         link = make_link(tenant_id)
