@@ -1,6 +1,7 @@
 """What waits for an approval: it goes on, fails or expires, once, and nobody moves it meanwhile."""
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 import pytest_asyncio
-from tests.resources.houses import House, open_house
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.resources.houses import House, open_client, open_house, start
 from tests.resources.money import World, open_world, problem, uuid_of
 from tests.resources.outside import is_silent
 from tests.verdicts import REASON, RULE, Bench, Wish
@@ -525,6 +528,82 @@ async def test_of_a_yes_and_a_no_at_once_one_wins(world: Waiting) -> None:
         assert await world.state(tx) == won
 
 
+@asynccontextmanager
+async def second_process(world: Waiting) -> "AsyncIterator[Waiting]":
+    """Give the same tenant through another process on the same database."""
+    house = world.house
+    service = await start(house.database, house.rail, house.clock, world.bench)
+    async with open_client(service) as client:
+        yield Waiting(house, replace(world.tenant, _client=client), world.bench)
+    await service.stop()
+
+
+async def test_of_a_yes_and_a_no_in_two_processes_one_wins(world: Waiting) -> None:
+    account, other = await world.fund(1000), await world.account()
+    world.bench.wants["transaction.create"] = WAITS
+    async with second_process(world) as elsewhere:
+        for _ in range(10):
+            tx = await world.sent(account, other, 50)
+            approval = await world.the_approval()
+            answers = await asyncio.gather(world.approve(approval), elsewhere.reject(approval))
+            assert sorted(one.status_code for one in answers) == [200, 409]
+            won = "EFFECTED" if answers[0].status_code == 200 else "FAILED"
+            assert await world.state(tx) == won
+
+
+KINDS = st.sampled_from(("charged", "paid_out", "sent", "announced"))
+GOALS = st.sampled_from(("EFFECTED", "EFFECTED", "HELD", "PENDING"))
+# What happens at once, and then what happens next.
+DEEDS = st.lists(
+    st.lists(st.sampled_from(("approve", "reject", "expire", "arrive")), min_size=1, max_size=3),
+    max_size=4,
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kind=KINDS, goal=GOALS, rounds=DEEDS, late=st.booleans())
+async def test_whatever_comes_first_one_wins_and_no_money_is_lost(
+    world: Waiting, kind: str, goal: str, rounds: list[list[str]], *, late: bool
+) -> None:
+    world.bench.clear()
+    account = await world.fund(1000)
+    await world.reference(account)
+    world.bench.wants["transaction.create"] = WAITS
+    if kind == "sent":
+        tx = await world.sent(account, await world.account(), 300, targetStateId=goal)
+    else:
+        tx = await getattr(world, kind)(account, 300, targetStateId=goal)
+    (approval,) = await world.approvals(f"?objectId={tx['id']}")
+    to_come = [world.arrival(tx["reference"], 300)] if kind == "announced" else []
+
+    async def do(deed: str) -> int:
+        if deed == "expire":
+            await world.run("expire approvals")
+        elif deed == "arrive" and to_come:
+            await world.hear(to_come.pop())
+        elif deed != "arrive":
+            return int((await getattr(world, deed)(approval)).status_code)
+        return 0
+
+    answered = []
+    for at_once in rounds:
+        answered += await asyncio.gather(*(do(deed) for deed in at_once))
+    if late:
+        await world.let_expire()
+    await world.idle()
+    decided = await world.shown("/v1/approvals", approval["id"])
+    ended = await world.tx(tx)
+    assert answered.count(200) == (decided["stateId"] in {"APPROVED", "REJECTED"})
+    assert set(answered) <= {0, 200, 409}
+    if decided["stateId"] == "PENDING":
+        assert (list(ended["requirements"]), late) == (["approval"], False)
+    elif decided["stateId"] == "APPROVED":
+        assert (ended["requirements"], ended["stateId"] == "FAILED") == ({}, False)
+    else:
+        assert (ended["requirements"], ended["stateId"]) == ({}, "FAILED")
+    assert await world.house.discrepancies() == []
+
+
 async def test_an_approval_that_nobody_gives_expires_when_a_clock_is_moved(
     world: Waiting,
 ) -> None:
@@ -668,8 +747,17 @@ async def test_webhooks_and_approvals_are_not_brought_before_rules(world: Waitin
     world.bench.wants["customer.create"] = WAITS
     await world.customer()
     world.bench.clear()
-    await world.approve(await world.the_approval())
-    assert (world.bench.judged, world.bench.matters) == ([], [])
+    key, body = {"token": world.tenant.key}, {"toStateId": "DISABLED"}
+    hook = await world.made("/v1/webhooks", {"url": "https://shop.example/farthing"}, **key)
+    # Together with what is judged, so that there is a hearing.
+    answers = await asyncio.gather(
+        world.call("PATCH", f"/v1/webhooks/{hook['id']}/state", body, **key),
+        world.approve(await world.the_approval()),
+        world.customer(),
+    )
+    assert [one.status_code for one in answers[:2]] == [200, 200]
+    assert world.bench.judged == [("customer.create", None)]
+    assert world.bench.matters == [("customer.create", world.tenant.id, None)]
 
 
 # Money that nobody announced.

@@ -59,8 +59,9 @@ OPERATIONS: Final = (
         answer=ApprovalView,
         raises=(
             errors.TransitionNotAllowed,
-            errors.AccountNotActive,
+            errors.BalanceLimit,
             errors.OwnerNotActive,
+            errors.AccountNotActive,
             errors.InstrumentNotUsable,
         ),
         body_example={"reason": "Known to us"},
