@@ -23,6 +23,7 @@ _MODES: Final[dict[str, Callable[[Plan], bool]]] = {
     "memory": modes.watch_memory,
     "flood": modes.withstand,
     "deliveries": modes.deliver,
+    "rules": modes.judge,
     "quick": modes.compare,
 }
 
@@ -50,6 +51,9 @@ def main(  # noqa: PLR0913 - each is an option of the command line
     deliveries: Annotated[
         bool, typer.Option("--deliveries", help="How late events reach a receiver under load.")
     ] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Transfers beside no rule, ten, and a hundred.")
+    ] = False,
     profile: Annotated[
         str, typer.Option(help="Tell where the time of the scenario with this text goes.")
     ] = "",
@@ -62,6 +66,7 @@ def main(  # noqa: PLR0913 - each is an option of the command line
         "memory": memory,
         "flood": flood,
         "deliveries": deliveries,
+        "rules": rules,
         "quick": quick,
     }
     name = next((mode for mode, wanted in asked.items() if wanted), "latest")

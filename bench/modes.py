@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench import deliveries, flood, plot, profiling, report
+from bench import deliveries, flood, plot, profiling, report, rules
 from bench.growth import GROWTHS, Growth
 from bench.interrupts import signals_interrupt, undisturbed_end
 from bench.load import BenchError, Load
@@ -163,6 +163,19 @@ def deliver(plan: Plan) -> bool:
     CONSOLE.print(text, markup=False, soft_wrap=True)
     _write(plan.name, text)
     return not any_errors(runs) and not any(run.wrong for run in (*paced, *full))
+
+
+def judge(plan: Plan) -> bool:
+    """Tell what rules cost transfers."""
+    with _on_stage() as stage:
+        book = rules.Rules(stage)
+        rounds = [rules.measure(stage, book, plan.load) for _ in range(plan.rounds)]
+        stage.run("farthing", "verify")
+        _tell(stage, rules.measurements(rounds))
+    text = rules.for_people(rounds)
+    CONSOLE.print(text, markup=False, soft_wrap=True)
+    _write(plan.name, text)
+    return not any_errors(rules.measurements(rounds))
 
 
 def profile(plan: Plan) -> bool:

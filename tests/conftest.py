@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
@@ -204,6 +204,7 @@ class Tenant:
     operator: str
     token: str
     _client: httpx2.AsyncClient
+    service: Service
 
     @property
     def customer(self) -> str:
@@ -251,8 +252,8 @@ async def make_tenant(service: Service, client: httpx2.AsyncClient, name: str = 
     tenant_id = await actions.found_tenant(service.committer, name)
     key = await actions.issue_api_key(service.committer, "sandbox", tenant_id)
     operator = await actions.issue_operator_key(service.committer, "sandbox")
-    bare = Tenant(tenant_id, key, operator, "", client)
-    return Tenant(tenant_id, key, operator, await bare.token_for(bare.customer), client)
+    bare = Tenant(tenant_id, key, operator, "", client, service)
+    return replace(bare, token=await bare.token_for(bare.customer))
 
 
 @pytest_asyncio.fixture

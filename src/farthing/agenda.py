@@ -19,6 +19,8 @@ from farthing.db.commands import Command, Context
 from farthing.db.committer import Committer
 from farthing.db.due import Due, Source
 from farthing.db.pool import Pool
+from farthing.resources.approvals import store as approvals
+from farthing.resources.approvals.actions import expire as expire_approval
 from farthing.resources.cards import store as cards
 from farthing.resources.cards.actions import expire as expire_card
 from farthing.resources.challenges import store as challenges
@@ -98,6 +100,7 @@ def sources(
         expiring(
             "expire transactions", transactions.EXPIRING, lambda row: expire_transaction(row.id)
         ),
+        expiring("expire approvals", approvals.EXPIRING, lambda row: expire_approval(row.id)),
         _of_rows("run backtests", timedelta(seconds=2), pool, committer, trials.DUE, try_out),
         _janitor(settings, committer),
     )

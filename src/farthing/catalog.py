@@ -17,6 +17,8 @@ from farthing.resources.accounts import api as accounts
 from farthing.resources.accounts import store as accounts_store
 from farthing.resources.alerts import api as alerts
 from farthing.resources.alerts import store as alerts_store
+from farthing.resources.approvals import api as approvals
+from farthing.resources.approvals import store as approvals_store
 from farthing.resources.arrivals import api as arrivals
 from farthing.resources.arrivals import store as arrivals_store
 from farthing.resources.bank_accounts import api as bank_accounts
@@ -68,6 +70,7 @@ RESOURCES: Final[tuple[tuple[Any, ObjectTable[Any] | None, tuple[Check, ...]], .
     (arrivals, None, arrivals_store.CHECKS),
     (settlements, None, settlements_store.CHECKS),
     (references, references_store.REFERENCES, ()),
+    (approvals, approvals_store.APPROVALS, approvals_store.CHECKS),
     (statements, None, ()),
     (events, None, ()),
     (clocks, None, ()),

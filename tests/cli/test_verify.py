@@ -15,6 +15,7 @@ import pytest_asyncio
 from tests import payments
 from tests.conftest import make_tenant
 from tests.duties import duty
+from tests.verdicts import new_approval
 
 from farthing.catalog import CHECKS, MACHINES, OBJECTS
 from farthing.core import ids
@@ -73,6 +74,7 @@ async def make_books(database: "Database") -> UUID:
         tenant = await make_tenant(service, client)
         account = await _traffic(service, tenant)
         await _deliver(service, tenant)
+        await new_approval(service, tenant.id)
     await service.stop()
     return ids.take(account)
 
@@ -140,6 +142,10 @@ async def test_tampering_is_found(database: "Database", sql: str) -> None:
     assert "Traceback" not in found.stderr
 
 
+# What the database lets nobody change apart from the state.
+TOGETHER = {"approval": ", decided_by = 'CLIENT'", "customer": ", approval_id = NULL"}
+
+
 def of_objects() -> dict[str, str]:
     """Return what can be wrong with every object, by the sentence that finds it."""
     tamperings: dict[str, str] = {}
@@ -148,7 +154,7 @@ def of_objects() -> dict[str, str]:
         tamperings |= {
             f"Every {noun} is in the state to which its history leads.": f"""
                 UPDATE {table.name} SET state_id =
-                CASE state_id WHEN '{one}' THEN '{two}' ELSE '{one}' END
+                CASE state_id WHEN '{one}' THEN '{two}' ELSE '{one}' END {TOGETHER.get(noun, "")}
             """,  # noqa: S608 - our own names
             f"Every step of a {noun} begins where the one before it ended.": f"""
                 INSERT INTO history SELECT o.tenant_id, o.id, 0, m.machine, m.source, m.target,
@@ -250,6 +256,17 @@ UNTRUE: dict[str, list[str]] = {
         "DELETE FROM vault.numbers",
         "UPDATE cards SET state_id = 'CLOSED'",
         "UPDATE cards SET used = NOT used",
+    ],
+    "Whatever waits for an approval has one that is still to be decided.": [
+        "UPDATE approvals SET state_id = 'EXPIRED'",
+        "UPDATE approvals SET object_id = rule_id",
+        "UPDATE approvals SET noun = 'card'",
+        "UPDATE cards SET requirements = '{\"approval\": \"none\"}', state_id = 'PROCESSING'",
+    ],
+    "Whatever is still to be approved waits for that, unless it has ended by itself.": [
+        "UPDATE customers SET approval_id = NULL",
+        "UPDATE customers SET approval_id = id WHERE approval_id IS NOT NULL",
+        "UPDATE approvals SET noun = 'card'",
     ],
     **{sentence: [sql] for sentence, sql in of_objects().items()},
 }

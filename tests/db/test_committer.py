@@ -66,6 +66,7 @@ def adding(customer_id: UUID, **changes: Any) -> Command:
             email=None,
             phone=None,
             address=None,
+            approval_id=None,
         )
         return customer_actions.add(draft, msgspec.structs.replace(plain, **changes))
 

@@ -13,6 +13,8 @@ from farthing.agenda import keep_time
 from farthing.catalog import CHECKS, MACHINES
 from farthing.core.clock import system_clock
 from farthing.db.checks import run_checks
+from farthing.db.committer import Committer
+from farthing.db.hearings import Shelf
 from farthing.db.migrate import migrate
 from farthing.http.app import build
 from farthing.http.service import Service
@@ -60,9 +62,16 @@ class House:
         return [(one.check.sentence, one.discrepancies) async for one in found if one.discrepancies]
 
 
-async def start(database: "Database", rail: Rail, clock: Clock, **settings: Any) -> Service:
-    """Start a service whose rail is another than the sandbox's."""
+async def start(
+    database: "Database", rail: Rail, clock: Clock, shelf: Shelf | None = None, **settings: Any
+) -> Service:
+    """Start a service whose rail is another than the sandbox's, and its rules if wanted."""
     service = await Service.start(database.settings(rail_seconds=3, **settings), clock)
+    if shelf is not None:
+        committer = Committer(service.pool, clock=clock, shelf=shelf)
+        service = replace(
+            service, committer=committer, parts={**service.parts, Committer: committer}
+        )
     vault = service.parts[Vault]
     parts = (service.settings, service.pool, service.committer, vault, rail)
     teller = Teller(*parts)
@@ -81,12 +90,12 @@ async def open_client(service: Service) -> "AsyncIterator[httpx2.AsyncClient]":
 
 
 @asynccontextmanager
-async def open_house(server: "Database") -> "AsyncIterator[House]":
+async def open_house(server: "Database", shelf: Shelf | None = None) -> "AsyncIterator[House]":
     """Open a house on a new database."""
     database = await server.create()
     await migrate(database.url, MACHINES)
     rail, clock = ScriptedRail(), Clock(system_clock())
-    service = await start(database, rail, clock)
+    service = await start(database, rail, clock, shelf)
     async with open_client(service) as client:
         yield House(service, client, database, rail, clock)
     await service.stop()

@@ -14,12 +14,12 @@ from tests.resources.outside import ScriptedRail, says
 
 from farthing.catalog import MACHINES
 from farthing.core.clock import say_time, system_clock
+from farthing.core.durations import read_duration, say_duration
 from farthing.core.ids import new_id
 from farthing.db.migrate import migrate
 from farthing.http.service import Service
 from farthing.rails.base import Dispute
 from farthing.resources.clocks import actions
-from farthing.resources.clocks.model import read_duration, say_duration
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.conftest import Tenant
 from tests.resources.houses import open_client, start
 from tests.resources.money import World, problem
 from tests.resources.outside import Stall, is_silent, says
@@ -19,7 +19,7 @@ async def second_process(world: World) -> AsyncIterator[World]:
     service = await start(house.database, house.rail, house.clock)
     async with open_client(service) as client:
         known = world.tenant
-        yield World(house, Tenant(known.id, known.key, known.operator, known.token, client))
+        yield World(house, replace(known, _client=client))
     await service.stop()
 
 

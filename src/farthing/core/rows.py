@@ -39,3 +39,12 @@ class ObjectRow(VersionedRow, frozen=True):
     def unresolved(self) -> dict[str, str]:
         """Return what has to be resolved before anybody can move the object."""
         return {}
+
+    def unresolved_beside(self, met: str) -> dict[str, str]:
+        """Return what is left to be resolved once one of it is met."""
+        return {name: one for name, one in self.unresolved().items() if name != met}
+
+    @property
+    def awaits_approval(self) -> bool:
+        """Tell whether somebody has to approve it before anything happens to it."""
+        return "approval" in self.unresolved()

@@ -88,7 +88,9 @@ class Batch:
         needs += await self._prepare_hearing(submissions)
         await self._see(needs)
         if self._hearing is not None:
-            await self._hearing.look(self._connection)
+            derived = await self._hearing.look(self._connection)
+            self._rows.update(derived)
+            self._seen.update(derived)
         outcomes = [self._outcome(context, command) for context, command in submissions]
         if not recall and any(
             context.idempotency and isinstance(outcome, Problem)
@@ -255,6 +257,8 @@ class Batch:
         updates: defaultdict[Table[Any], list[Any]] = defaultdict(list)
         inserts = self._appended
         for (table, row_id), row in self._changed.items():
+            if table.derived:
+                continue
             (inserts if (table, row_id) in self._added else updates)[table].append(row)
         # The role that is taken already comes first.
         roles = {table.role for table in (*inserts, *updates)}

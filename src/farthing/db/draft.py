@@ -1,7 +1,8 @@
 """A draft: what one command sees and writes, kept apart until it has decided."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -10,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from farthing.core.actors import Actor, Principal
-from farthing.core.errors import NotFound
+from farthing.core.errors import NotFound, Problem
 from farthing.core.rows import ObjectRow, VersionedRow
 from farthing.db.commands import EVENTS, HISTORY, Context, EventRow, HistoryRow, RowKey, Rows
 from farthing.db.hearings import FREE, Book, Hearing, Step, Verdict
@@ -104,6 +105,18 @@ class Draft:
         if self.find(table, row_id) is not None:
             self.changed.pop((table, row_id), None)
             self.removed.add((table, row_id))
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Leave nothing of what is done within if a Problem ends it."""
+        kept = (dict(self.changed), set(self.added), set(self.removed), dict(self._written))
+        appended = {table: list(rows) for table, rows in self.appended.items()}
+        try:
+            yield
+        except Problem:
+            self.changed, self.added, self.removed, self._written = kept
+            self.appended = defaultdict(list, appended)
+            raise
 
     def judge(self, table: ObjectTable[Obj], row: Obj, step: Step | None = None) -> Verdict:
         """Ask the tenant's rules about an object that is to be made or moved.

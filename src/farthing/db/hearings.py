@@ -12,7 +12,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from farthing.core import ids
 from farthing.core.actors import Principal
+from farthing.core.errors import RefusedByRule
 from farthing.core.fields import MOST_LABELS
 from farthing.core.rows import ObjectRow
 from farthing.db.pool import Connection
@@ -79,6 +81,22 @@ class Verdict(Struct, frozen=True):
         """Return a reason with what the rules said."""
         return " ".join(one for one in (reason, self.reason) if one) or None
 
+    @property
+    def requirements(self) -> dict[str, str]:
+        """What has to be resolved before the object goes on."""
+        key = self.approval_id
+        return {} if key is None else {"approval": ids.say("approval", key)}
+
+    def refuse_to_wait(self, what: str) -> None:
+        """Refuse what the rules let wait although it cannot."""
+        if self.hold or self.approval_id is not None:
+            raise self.refusal(what)
+
+    def refusal(self, what: str) -> RefusedByRule:
+        """Say that the rules let something wait that cannot."""
+        said = f" {self.reason}" if self.reason else ""
+        return RefusedByRule(f"A rule lets this wait, and {what} cannot wait.{said}")
+
 
 FREE: Final = Verdict()
 
@@ -91,8 +109,8 @@ class Hearing(Protocol):
     ) -> Sequence[Any]:
         """Return what must be seen so that these matters can be judged, as needs."""
 
-    async def look(self, connection: Connection) -> None:
-        """Look at what only counts once all locks are held."""
+    async def look(self, connection: Connection) -> dict[Any, Any]:
+        """Return the rows that are worked out, once all locks are held."""
 
     def judge(
         self, draft: Any, table: ObjectTable[Any], row: ObjectRow, step: Step | None

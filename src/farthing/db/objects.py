@@ -18,6 +18,7 @@ from farthing.core.wire import ListQuery, PossibleStep, StepView, TransitionsVie
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter, Step, Whereabouts
 from farthing.db.tables import ObjectTable
 
 Obj = TypeVar("Obj", bound=ObjectRow)
@@ -134,10 +135,12 @@ def moving(
     call: Call[Any],
     table: ObjectTable[Obj],
     changes: Callable[[Obj, str], dict[str, Any]] = lambda _, __: {},
+    found_at: Whereabouts | None = None,
 ) -> Command:
     """Make the command that moves an object to another state, by its machine.
 
     `changes` gets the object and its new state, and returns what else of it changes thereby.
+    Rules have a say if it is told where it stands whose matter it is.
     """
     body = call.body
 
@@ -151,9 +154,15 @@ def moving(
         new = msgspec.structs.replace(
             old, state_id=step.target, **merged_labels(old, body), **changes(old, step.target)
         )
-        return draft.change(table, old, new, step.target.lower(), body.reason)
+        reason = body.reason
+        if found_at is not None:
+            verdict = draft.judge(table, old, Step(old.state_id, step.target))
+            verdict.refuse_to_wait(f"a move to {step.target}")
+            new, reason = verdict.label(new), verdict.explain(reason)
+        return draft.change(table, old, new, step.target.lower(), reason)
 
-    return Command(decide, needs=needs_of(table, call.id))
+    matter = None if found_at is None else Matter(f"{table.noun}.transition", found_at=found_at)
+    return Command(decide, needs=needs_of(table, call.id), matter=matter)
 
 
 def merged_labels(row: ObjectRow, body: Any) -> dict[str, Any]:

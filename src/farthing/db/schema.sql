@@ -43,7 +43,10 @@ CREATE TABLE customers (
     email text,
     phone text,
     address jsonb,
-    PRIMARY KEY (tenant_id, id)
+    -- The approval that it waits for, which has no place on the wire.
+    approval_id uuid,
+    PRIMARY KEY (tenant_id, id),
+    CHECK (approval_id IS NULL OR state_id = 'PENDING')
 );
 CREATE INDEX customers_by_tag ON customers
     USING gin (tags jsonb_path_ops) WHERE tags <> '[]';
@@ -234,10 +237,13 @@ CREATE TABLE bank_accounts (
     bic text,
     billing_address jsonb NOT NULL,
     verified boolean NOT NULL,
+    -- The approval that it waits for, which has no place on the wire.
+    approval_id uuid,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, owner_id) REFERENCES customers,
     CHECK ((account_number IS NULL) = (sort_code IS NULL)),
-    CHECK (bic IS NULL OR iban IS NOT NULL)
+    CHECK (bic IS NULL OR iban IS NOT NULL),
+    CHECK (approval_id IS NULL OR state_id = 'PENDING')
 );
 CREATE INDEX bank_accounts_by_owner ON bank_accounts (tenant_id, owner_id, id);
 CREATE INDEX bank_accounts_by_tag ON bank_accounts
@@ -373,7 +379,7 @@ CREATE TABLE transactions (
     PRIMARY KEY (tenant_id, id),
     CHECK (from_account_id <> to_account_id),
     CHECK (adjusted + disputed <= amount),
-    CHECK (requirements = '{}' OR state_id = 'PROCESSING')
+    CHECK (requirements = '{}' OR state_id IN ('PENDING', 'PROCESSING'))
 );
 CREATE INDEX transactions_by_sender ON transactions (tenant_id, from_owner_id, id);
 CREATE INDEX transactions_by_receiver ON transactions (tenant_id, to_owner_id, id);
@@ -619,6 +625,39 @@ CREATE INDEX deliveries_by_due ON deliveries (tenant_id, webhook_id, due_at)
 GRANT SELECT, INSERT, UPDATE ON webhooks, webhook_cursors, webhook_tallies, deliveries
     TO farthing_app;
 
+-- Approvals: what rules let wait until somebody says yes or no.
+
+CREATE TABLE approvals (
+    tenant_id uuid NOT NULL REFERENCES tenants,
+    id uuid NOT NULL,
+    version bigint NOT NULL CHECK (version > 0),
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    state_id text NOT NULL CHECK (state_id IN ('PENDING', 'APPROVED', 'REJECTED', 'EXPIRED')),
+    tags jsonb NOT NULL CHECK (jsonb_typeof(tags) = 'array'),
+    annotations jsonb NOT NULL CHECK (jsonb_typeof(annotations) = 'object'),
+    rule_id uuid NOT NULL,
+    noun text NOT NULL CHECK (noun IN ('transaction', 'card', 'bank_account', 'customer')),
+    object_id uuid NOT NULL,
+    asked_by text NOT NULL CHECK (asked_by IN ('CUSTOMER', 'CLIENT', 'OPERATOR', 'PLATFORM')),
+    asked_as text NOT NULL,
+    four_eyes boolean NOT NULL,
+    message text,
+    expires_at timestamptz NOT NULL,
+    decided_by text CHECK (decided_by IN ('CLIENT', 'OPERATOR')),
+    reason text,
+    PRIMARY KEY (tenant_id, id),
+    CHECK ((decided_by IS NULL) = (state_id IN ('PENDING', 'EXPIRED')))
+);
+CREATE INDEX approvals_that_wait ON approvals (tenant_id, id) WHERE state_id = 'PENDING';
+CREATE INDEX approvals_by_object ON approvals (tenant_id, object_id, id);
+CREATE INDEX approvals_by_rule ON approvals (tenant_id, rule_id, id);
+CREATE INDEX approvals_by_expiry ON approvals (expires_at) WHERE state_id = 'PENDING';
+CREATE INDEX approvals_by_own_expiry ON approvals (tenant_id, expires_at)
+    WHERE state_id = 'PENDING';
+
+GRANT SELECT, INSERT, UPDATE ON approvals TO farthing_app;
+
 -- Rules: what a tenant wants to happen to objects, said as expressions.
 CREATE TABLE rules (
     tenant_id uuid NOT NULL REFERENCES tenants,
@@ -660,26 +699,19 @@ CREATE TABLE alerts (
 );
 CREATE INDEX alerts_by_rule ON alerts (tenant_id, rule_id, id);
 
--- How many of something a customer has made, and how much that was in all.
-CREATE TABLE tallies (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    version bigint NOT NULL CHECK (version > 0),
-    count bigint NOT NULL CHECK (count >= 0),
-    total numeric NOT NULL CHECK (total >= 0),
-    PRIMARY KEY (tenant_id, id)
-) WITH (fillfactor = 50);
--- When each was counted, and what was there before it.
+-- When a customer made one of something that is counted: how many there were then with it, and how
+-- much that was in all. Whoever adds one holds an advisory lock.
 CREATE TABLE tally_marks (
     tenant_id uuid NOT NULL,
     tally_id uuid NOT NULL,
     created_at timestamptz NOT NULL,
-    count bigint NOT NULL CHECK (count >= 0),
+    count bigint NOT NULL CHECK (count > 0),
     total numeric NOT NULL CHECK (total >= 0),
+    amount bigint NOT NULL CHECK (amount >= 0),
     PRIMARY KEY (tenant_id, tally_id, created_at, count)
 );
 
-GRANT SELECT, INSERT, UPDATE ON rules, tallies TO farthing_app;
+GRANT SELECT, INSERT, UPDATE ON rules TO farthing_app;
 GRANT SELECT, INSERT ON alerts TO farthing_app;
 GRANT SELECT, INSERT, DELETE ON tally_marks TO farthing_app;
 

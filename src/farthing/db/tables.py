@@ -65,6 +65,8 @@ class AppendTable(Generic[R]):
     unless_known: bool = False
     # A change of these rows changes the rules by which others are judged.
     governs: bool = False
+    # These rows are worked out from others while a batch is decided, and are not written.
+    derived: bool = False
 
     @property
     def schema(self) -> str:

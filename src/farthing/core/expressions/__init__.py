@@ -7,11 +7,11 @@ Reading a field or key that is absent is a failure while the rule runs; `has(obj
 from collections.abc import Collection, Mapping
 
 from farthing.core.expressions.check import Checker
-from farthing.core.expressions.checked import expect
 from farthing.core.expressions.failures import Failure
 from farthing.core.expressions.faults import BadExpression, Fault
 from farthing.core.expressions.parse import parse
 from farthing.core.expressions.program import Combined, Expression, reads_of, windows_of
+from farthing.core.expressions.reference import Reference, describe
 from farthing.core.expressions.types import (
     BOOL,
     DOUBLE,
@@ -39,8 +39,10 @@ __all__ = [
     "Combined",
     "Expression",
     "Failure",
+    "Reference",
     "Type",
     "Window",
+    "describe",
     "list_of",
     "map_of",
     "read_expression",
@@ -52,8 +54,7 @@ def read_expression(source: str, names: Mapping[str, Type], history: Collection[
     """Read and check an expression that must be true or false, or raise BadExpression."""
     try:
         tree = parse(source)
-        checked = Checker(names, history).check(tree)
-        expect(checked, BOOL, tree.start, "A rule")
+        checked = Checker(names, history).check_rule(tree)
     except Fault as fault:
         raise fault.placed(source) from None
     return Expression(source, windows_of(checked.pieces), reads_of(checked.pieces), checked.pieces)

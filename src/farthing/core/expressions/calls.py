@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from farthing.core.expressions import macros
 from farthing.core.expressions.checked import Checked, between, written
+from farthing.core.expressions.costs import OF_HELPING, OF_LOOKING, SMALL, either, of_matching
 from farthing.core.expressions.emit import Helper, write_duration, write_timestamp
 from farthing.core.expressions.faults import Fault, choice
 from farthing.core.expressions.functions import (
@@ -15,7 +16,12 @@ from farthing.core.expressions.functions import (
     Signature,
 )
 from farthing.core.expressions.limits import LONGEST_WINDOW, MOST_WINDOWS, SHORTEST_WINDOW
-from farthing.core.expressions.literals import read_duration, read_pattern, read_timestamp
+from farthing.core.expressions.literals import (
+    compile_pattern,
+    read_duration,
+    read_pattern,
+    read_timestamp,
+)
 from farthing.core.expressions.nodes import Call, Name, Node, Value
 from farthing.core.expressions.types import BOOL, INT, STRING, common
 from farthing.core.expressions.windows import HISTORY, QUESTIONS, Window
@@ -52,8 +58,11 @@ def _check_function(checker: "Checker", node: Call) -> Checked:
     found = _signature(FUNCTIONS[node.function], arguments)
     if found is None:
         raise Fault(_say(node.function, FUNCTIONS[node.function]), node.at)
-    name = Helper("size") if _counts_characters(node.function, arguments) else node.function
-    return written(found.gives, name, "(", *between(arguments, ", "), ")")
+    helped = _counts_characters(node.function, arguments)
+    name = Helper("size") if helped else node.function
+    size = either(arguments[0].size, SMALL) if found.gives == STRING else SMALL
+    work = OF_HELPING if helped else arguments[0].size.count
+    return written(found.gives, name, "(", *between(arguments, ", "), ")", size=size, work=work)
 
 
 def _check_method(checker: "Checker", node: Call, target: Checked) -> Checked:
@@ -67,8 +76,9 @@ def _check_method(checker: "Checker", node: Call, target: Checked) -> Checked:
     if found is None:
         raise Fault(_say(node.function, METHODS[node.function], method=True), node.at)
     if _counts_characters(node.function, [target]):
-        return written(INT, Helper("size"), "(", target, ")")
-    return written(found.gives, target, f".{node.function}(", *between(arguments, ", "), ")")
+        return written(INT, Helper("size"), "(", target, ")", work=OF_HELPING)
+    text = (target, f".{node.function}(", *between(arguments, ", "), ")")
+    return written(found.gives, *text, work=OF_LOOKING * target.size.count)
 
 
 def _check_matches(checker: "Checker", node: Call, target: Checked) -> Checked:
@@ -76,7 +86,8 @@ def _check_matches(checker: "Checker", node: Call, target: Checked) -> Checked:
     if _signature((MATCHES,), [target, *arguments]) is None:
         raise Fault(_say("matches", (MATCHES,), method=True), node.at)
     pattern = read_pattern(_text(node.arguments[0], "The pattern"), node.arguments[0].start)
-    return written(BOOL, Helper("matches", pattern), "(", target, ")")
+    work = OF_HELPING + of_matching(target.size, compile_pattern(pattern).programsize)
+    return written(BOOL, Helper("matches", pattern), "(", target, ")", work=work)
 
 
 def _check_written_out(node: Call) -> Checked:

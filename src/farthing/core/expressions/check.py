@@ -4,13 +4,15 @@ It also writes what the library gets to see, because it knows what each part is.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from functools import reduce
 from typing import Any, Final
 
 from farthing.core.expressions import calls, operators
 from farthing.core.expressions.checked import Checked, between, expect, read, written
-from farthing.core.expressions.emit import write
+from farthing.core.expressions.costs import SMALL, Size, assumed, either, of_text
+from farthing.core.expressions.emit import Slot, write
 from farthing.core.expressions.faults import Fault, choice
-from farthing.core.expressions.limits import MOST_INT
+from farthing.core.expressions.limits import MOST_COST, MOST_INT
 from farthing.core.expressions.nodes import (
     Binary,
     Call,
@@ -67,13 +69,24 @@ class Checker:
 
     def check(self, node: Node) -> Checked:
         """Return what a part is, or raise its Fault."""
-        return self._ways[type(node)](node)
+        made = self._ways[type(node)](node)
+        _afford(made.cost, node)
+        return made
+
+    def check_rule(self, node: Node) -> Checked:
+        """Return what a whole rule is: true or false, and not too dear with all that it reads."""
+        made = self.check(node)
+        expect(made, BOOL, node.start, "A rule")
+        slots = {piece for piece in made.pieces if isinstance(piece, Slot)}
+        _afford(made.cost + sum(slot.load for slot in slots), node)
+        return made
 
     def _value(self, node: Value) -> Checked:
         value = node.value
         if type(value) is int and value > MOST_INT:
             raise Fault("This number does not fit into 64 bits.", node.start)
-        return Checked(_TYPES[type(value)], (write(value),))
+        size = of_text(len(value)) if isinstance(value, str) else SMALL
+        return Checked(_TYPES[type(value)], (write(value),), size=size)
 
     def _name(self, node: Name) -> Checked:
         if node.name in self.bound:
@@ -105,7 +118,8 @@ class Checker:
     def _at_key(self, operand: Checked, found: Type, key: str) -> Checked:
         if operand.path is not None:
             return read((*operand.path, key), found)
-        return written(found, operand, f"[{write(key)}]")
+        size = _inside(operand, found)
+        return written(found, operand, f"[{write(key)}]", size=size, work=size.total)
 
     def _index(self, node: Index) -> Checked:
         operand, index = self.check(node.operand), self.check(node.index)
@@ -119,7 +133,9 @@ class Checker:
             expect(index, STRING, node.index.start, "The key of a map")
             if isinstance(node.index, Value) and isinstance(node.index.value, str):
                 return self._at_key(operand, operand.type.element, node.index.value)
-        return written(operand.type.element, operand, "[", index, "]")
+        found = operand.type.element
+        size = _inside(operand, found)
+        return written(found, operand, "[", index, "]", size=size, work=size.total)
 
     def _call(self, node: Call) -> Checked:
         return calls.check_call(self, node)
@@ -133,7 +149,8 @@ class Checker:
     def _list(self, node: ListOf) -> Checked:
         elements = [self.check(one) for one in node.elements]
         of = _common("The elements of a list", node.elements, elements)
-        return written(list_of(of), "[", *between(elements, ", "), "]")
+        size = Size(len(elements), _biggest(elements))
+        return written(list_of(of), "[", *between(elements, ", "), "]", size=size)
 
     def _map(self, node: MapOf) -> Checked:
         keys = [self.check(key) for key, _ in node.pairs]
@@ -142,7 +159,8 @@ class Checker:
         values = [self.check(value) for _, value in node.pairs]
         of = _common("The values of a map", [value for _, value in node.pairs], values)
         pairs = [written(of, *pair) for pair in zip(keys, [": "] * len(keys), values, strict=True)]
-        return written(map_of(of), "{", *between(pairs, ", "), "}")
+        size = Size(len(values), _biggest(values))
+        return written(map_of(of), "{", *between(pairs, ", "), "}", size=size)
 
     def _logic(self, node: Logic) -> Checked:
         operands = [self.check(one) for one in node.operands]
@@ -156,7 +174,22 @@ class Checker:
         then, otherwise = self.check(node.then), self.check(node.otherwise)
         branches = [node.then, node.otherwise]
         of = _common("Both sides of the :", branches, [then, otherwise])
-        return written(of, "(", condition, " ? ", then, " : ", otherwise, ")")
+        size = either(then.size, otherwise.size)
+        return written(of, "(", condition, " ? ", then, " : ", otherwise, ")", size=size)
+
+
+def _afford(cost: int, node: Node) -> None:
+    if cost > MOST_COST:
+        raise Fault("This could take too long: it goes over too much, too often.", node.anchor)
+
+
+def _inside(whole: Checked, found: Type) -> Size:
+    known = whole.type.kind != "record" and whole.size.inside
+    return known or assumed(found)
+
+
+def _biggest(parts: list[Checked]) -> Size:
+    return reduce(either, (part.size for part in parts), SMALL)
 
 
 def _common(what: str, nodes: Collection[Node], parts: list[Checked]) -> Type:

@@ -15,14 +15,27 @@ from farthing.core.expressions.windows import Window
 
 
 class Slot(Struct, frozen=True):
-    """A variable for what is at the end of a path; `asks` for whether there is something."""
+    """A variable for what is at the end of a path.
+
+    It `asks` whether there is something, has `deep` values that need tidying, or is a string that
+    is only compared with written ones: `coded` as a number, which costs the library a sixth.
+    `load` is what it costs to hand it over.
+    """
 
     path: tuple[str, ...]
     asks: bool = False
     deep: bool = False
+    coded: bool = False
+    load: int = 0
 
     def __str__(self) -> str:
         return ".".join(self.path)
+
+
+class Word(Struct, frozen=True):
+    """A written string beside a coded one: the number that stands for it."""
+
+    text: str
 
 
 class Helper(Struct, frozen=True):
@@ -32,7 +45,7 @@ class Helper(Struct, frozen=True):
     pattern: str = ""
 
 
-Piece = str | Slot | Helper | Window
+Piece = str | Slot | Word | Helper | Window
 Pieces = tuple[Piece, ...]
 
 

@@ -4,6 +4,7 @@ import math
 import re
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import re2
@@ -110,6 +111,7 @@ def read_pattern(text: str, offset: int) -> str:
     return text
 
 
+@lru_cache(maxsize=1_000)
 def compile_pattern(pattern: str) -> Any:
     """Compile a regular expression within bounds; RE2 takes no longer than its text is long."""
     options = re2.Options()

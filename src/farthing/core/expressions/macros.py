@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from farthing.core.expressions.checked import Checked, expect, written
+from farthing.core.expressions.costs import SMALL, Size, assumed, of_collecting
 from farthing.core.expressions.emit import Slot, write
 from farthing.core.expressions.faults import Fault
 from farthing.core.expressions.functions import MACROS
@@ -41,7 +42,8 @@ def check_macro(checker: "Checker", node: Call, target: Checked) -> Checked:
     element = target.type.element if target.type.kind == "list" else STRING
     variable, bodies = _arguments(checker, node)
     ours = f"x{len(checker.bound)}"
-    checker.bound[variable] = Checked(element, (ours,))
+    each = (target.size.inside if target.type.kind == "list" else None) or assumed(element)
+    checker.bound[variable] = Checked(element, (ours,), size=each, cost=each.total)
     parts = [checker.check(body) for body in bodies]
     del checker.bound[variable]
     inner = max(part.macros for part in parts)
@@ -51,7 +53,13 @@ def check_macro(checker: "Checker", node: Call, target: Checked) -> Checked:
     text = [piece for part in parts for piece in (", ", part)]
     gives = _gives(node, element, bodies, parts)
     made = written(gives, target, f".{node.function}({ours}", *text, ")")
-    return replace(made, macros=macros)
+    count = target.size.count
+    cost = target.cost + count * (1 + sum(part.cost for part in parts))
+    size = SMALL
+    if gives.kind == "list":
+        size = Size(count, each if node.function == "filter" else parts[-1].size)
+        cost += of_collecting(size)
+    return replace(made, macros=macros, cost=cost, size=size)
 
 
 def _arguments(checker: "Checker", node: Call) -> tuple[str, list[Node]]:

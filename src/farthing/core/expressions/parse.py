@@ -1,6 +1,7 @@
 """From the text of an expression to its tree."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final, cast
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken
@@ -146,16 +147,19 @@ class _Builder(Transformer[Token, Node]):
         return grow(Ternary, condition.start, inside, **more)
 
 
-_PARSER: Final = Lark.open(
-    "grammar.lark",
-    rel_to=__file__,
-    parser="lalr",
-    lexer="basic",
-    keep_all_tokens=True,
-    maybe_placeholders=False,
-    postlex=_Brackets(),
-    transformer=_Builder(),
-)
+@cache
+def _parser() -> Lark:
+    # Its tables take a moment to make, which only whoever reads a rule should wait for.
+    return Lark.open(
+        "grammar.lark",
+        rel_to=__file__,
+        parser="lalr",
+        lexer="basic",
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+        postlex=_Brackets(),
+        transformer=_Builder(),
+    )
 
 
 def parse(source: str) -> Node:
@@ -163,7 +167,7 @@ def parse(source: str) -> Node:
     if len(source) > MOST_CHARACTERS:
         raise Fault(f"An expression has {MOST_CHARACTERS} characters at most.", MOST_CHARACTERS)
     try:
-        return _node(_PARSER.parse(source))
+        return _node(_parser().parse(source))
     except UnexpectedCharacters as found:
         at = cast("int", found.pos_in_stream)  # lark declares it as None.
         raise Fault(_HINTS.get(source[at], "This character has no meaning here."), at) from None

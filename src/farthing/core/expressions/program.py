@@ -7,7 +7,7 @@ from typing import Any, Final
 import cel
 from msgspec import Struct
 
-from farthing.core.expressions.emit import Helper, Piece, Pieces, Slot
+from farthing.core.expressions.emit import Helper, Piece, Pieces, Slot, Word
 from farthing.core.expressions.failures import Failure, explain, is_failure
 from farthing.core.expressions.literals import compile_pattern
 from farthing.core.expressions.windows import Window
@@ -16,6 +16,9 @@ Reads = dict[str, frozenset[str]]
 WHOLE: Final = "*"
 # A variable and its field.
 _PLAIN: Final = 2
+# The code of a string that no rule has written.
+_UNKNOWN: Final = -1
+_ONLY_BOOL: Final = frozenset({bool})
 
 
 class Expression(Struct, frozen=True):
@@ -39,12 +42,17 @@ class Combined:
         self.reads = reads_of(pieces)
         self.windows = windows_of(pieces)
         given = dict.fromkeys(piece for piece in pieces if not isinstance(piece, str))
-        self._names: dict[Piece, str] = {piece: f"_{n}" for n, piece in enumerate(given)}
+        self._names: dict[Piece, str] = {
+            piece: str(n) if isinstance(piece, Word) else f"_{n}" for n, piece in enumerate(given)
+        }
+        self._codes = {piece.text: n for n, piece in enumerate(given) if isinstance(piece, Word)}
         self._texts = [self._text(one) for one in self.expressions]
         self._program = cel.compile(f"[{', '.join(self._texts)}]")
         # One by one they are only needed when one of them fails.
         self._single: list[cel.Program] = []
         self._sort_out()
+        self._last: dict[str, Any] = {}
+        self._context = cel.Context({}, self._functions)
 
     def _text(self, expression: Expression) -> str:
         return "".join(
@@ -55,7 +63,7 @@ class Combined:
         self._functions: dict[str, Callable[[str], Any]] = {}
         self._asked: list[tuple[str, Window]] = []
         # Most slots are a plain field of a variable, and these have the shortest way.
-        self._fields: dict[str, list[tuple[str, str]]] = {}
+        self._fields: dict[str, list[tuple[str, str, bool]]] = {}
         self._slots: list[tuple[str, Slot]] = []
         for piece, name in self._names.items():
             if isinstance(piece, Helper):
@@ -64,7 +72,9 @@ class Combined:
                 self._asked.append((name, piece))
             elif isinstance(piece, Slot):
                 if len(piece.path) == _PLAIN and not piece.asks and not piece.deep:
-                    self._fields.setdefault(piece.path[0], []).append((name, piece.path[1]))
+                    self._fields.setdefault(piece.path[0], []).append(
+                        (name, piece.path[1], piece.coded)
+                    )
                 else:
                     self._slots.append((name, piece))
 
@@ -72,28 +82,48 @@ class Combined:
         self, facts: Mapping[str, Any], windows: Mapping[Window, int]
     ) -> list[bool | Failure]:
         """Say of each expression whether it holds; one that fails takes none with it."""
-        values = self._gather(facts, windows)
         try:
-            results: list[bool | Failure] = self._program.execute({**self._functions, **values})
+            values = self._gather(facts, windows)
+        except (AttributeError, TypeError):
+            return [Failure("What it runs on is not what was declared.")] * len(self.expressions)
+        try:
+            results: list[bool | Failure] = self._program.execute(self._converted(values))
         except BaseException as error:
             if not is_failure(error):
                 raise
             return self._one_by_one(values)
-        return results
+        # Facts that are not what they were declared to be could give anything.
+        return results if _ONLY_BOOL.issuperset(map(type, results)) else self._one_by_one(values)
+
+    def _converted(self, values: dict[str, Any]) -> cel.Context:
+        """Return the facts as the library has them.
+
+        To convert one costs more than to evaluate a rule, and most are the same as last time.
+        """
+        last, self._last = self._last, values
+        if last.keys() != values.keys():
+            self._context = cel.Context(values, self._functions)
+            return self._context
+        for name, value in values.items():
+            known = last[name]
+            if known is not value and (known != value or type(known) is not type(value)):
+                self._context.add_variable(name, value)
+        return self._context
 
     def _gather(self, facts: Mapping[str, Any], windows: Mapping[Window, int]) -> dict[str, Any]:
         values: dict[str, Any] = {}
+        codes = self._codes
         for variable, fields in self._fields.items():
             given = facts.get(variable)
             if given is not None:
-                for name, field in fields:
+                for name, field, coded in fields:
                     value = given.get(field)
                     if value is not None:
-                        values[name] = value
+                        values[name] = codes.get(value, _UNKNOWN) if coded else value
         for name, slot in self._slots:
             value = _find(facts, slot)
             if value is not None:
-                values[name] = value
+                values[name] = codes.get(value, _UNKNOWN) if slot.coded else value
         for name, window in self._asked:
             count = windows.get(window)
             if count is not None:

@@ -42,26 +42,19 @@ CREATE TABLE alerts (
 );
 CREATE INDEX alerts_by_rule ON alerts (tenant_id, rule_id, id);
 
--- How many of something a customer has made, and how much that was in all.
-CREATE TABLE tallies (
-    tenant_id uuid NOT NULL,
-    id uuid NOT NULL,
-    version bigint NOT NULL CHECK (version > 0),
-    count bigint NOT NULL CHECK (count >= 0),
-    total numeric NOT NULL CHECK (total >= 0),
-    PRIMARY KEY (tenant_id, id)
-) WITH (fillfactor = 50);
--- When each was counted, and what was there before it.
+-- When a customer made one of something that is counted: how many there were then with it, and how
+-- much that was in all. Whoever adds one holds an advisory lock.
 CREATE TABLE tally_marks (
     tenant_id uuid NOT NULL,
     tally_id uuid NOT NULL,
     created_at timestamptz NOT NULL,
-    count bigint NOT NULL CHECK (count >= 0),
+    count bigint NOT NULL CHECK (count > 0),
     total numeric NOT NULL CHECK (total >= 0),
+    amount bigint NOT NULL CHECK (amount >= 0),
     PRIMARY KEY (tenant_id, tally_id, created_at, count)
 );
 
-GRANT SELECT, INSERT, UPDATE ON rules, tallies TO farthing_app;
+GRANT SELECT, INSERT, UPDATE ON rules TO farthing_app;
 GRANT SELECT, INSERT ON alerts TO farthing_app;
 GRANT SELECT, INSERT, DELETE ON tally_marks TO farthing_app;
-GRANT SELECT, INSERT, DELETE ON rules, alerts, tallies, tally_marks TO farthing_keeper;
+GRANT SELECT, INSERT, DELETE ON rules, alerts, tally_marks TO farthing_keeper;

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from farthing.catalog import OBJECTS, OPERATIONS
 from farthing.config import Settings
 from farthing.core import schemas
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
+from farthing.core.machine import Machine
 from farthing.core.operation import Operation
 from farthing.core.schemas import Schema, Schemas
 from farthing.core.wire import ListQuery, ObjectView
@@ -23,6 +25,11 @@ from farthing.http.system import describe as describe_machine
 RECORDED: Final[dict[str, dict[str, Any]]] = json.loads(
     files(__name__).joinpath("examples.json").read_text("utf-8")
 )
+# How the address ends of the operation with which the machine of a noun is shown.
+_ENDS: Final[dict[str | None, str]] = {
+    **dict.fromkeys(OBJECTS, "/transitions"),
+    **{one.noun: "/state" for one in OPERATIONS if one.path.endswith("/state")},
+}
 
 
 def server(settings: Settings) -> Schema:
@@ -116,7 +123,7 @@ def _operation(section: Section, operation: Operation, known: Schemas) -> Schema
         "operationId": operation.id,
         "tags": [section.name],
         "summary": operation.summary,
-        "description": "\n\n".join(_description(section, operation)),
+        "description": "\n\n".join(_description(operation)),
         "security": [{grant.value: []} for grant in _grants(operation)],
         "parameters": parameters.parameters(operation, recorded.get("query", {})),
     }
@@ -126,14 +133,22 @@ def _operation(section: Section, operation: Operation, known: Schemas) -> Schema
     return described
 
 
-def _description(section: Section, operation: Operation) -> Iterator[str]:
+def _description(operation: Operation) -> Iterator[str]:
     yield f"Who may: {words.who_may(operation.who)}."
     if operation.sandbox_only:
         yield words.SANDBOX_ONLY
     if operation.query is not None and issubclass(operation.query, ListQuery):
         yield words.LIST_FILTER
-    if operation.path.endswith("/state") and section.machine is not None:
-        yield words.machine_table(describe_machine(section.machine))
+    if machine := _machine_shown_with(operation):
+        yield words.machine_table(describe_machine(machine))
+
+
+def _machine_shown_with(operation: Operation) -> Machine | None:
+    """Return the machine of an object with what moves it, or else with its history."""
+    table = OBJECTS.get(operation.noun or "")
+    return (
+        None if table is None or not operation.path.endswith(_ENDS[table.noun]) else table.machine
+    )
 
 
 def _grants(operation: Operation) -> list[Grant]:

@@ -94,6 +94,7 @@ def settle_in(draft: Draft, name: str) -> Struct:
         email=None,
         phone=None,
         address=None,
+        approval_id=None,
     )
     return customers.add(draft, own)
 

@@ -18,6 +18,7 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter, Whereabouts
 from farthing.db.tables import Along
 from farthing.ledger.balances import BALANCES, Balance, Place
 from farthing.resources.accounts import model
@@ -37,9 +38,14 @@ def create(call: Call[Any]) -> Command:
     def decide(draft: Draft) -> Struct:
         owner = owner_of(draft, owner_id)
         account = _new_account(draft, new_id(), owner.id, body.currency_iso, body)
-        return _open(draft, account, "platform")
+        _hold_nothing(draft, account, "platform")
+        verdict = draft.judge(ACCOUNTS, account)
+        verdict.refuse_to_wait("an account")
+        return draft.create(ACCOUNTS, verdict.label(account), verdict.reason)
 
-    return Command(decide, needs=objects.needs_of(CUSTOMERS, owner_id), status=201)
+    needs = objects.needs_of(CUSTOMERS, owner_id)
+    matter = Matter(f"{NOUN}.create", owner_id, body.currency_iso)
+    return Command(decide, needs=needs, status=201, matter=matter)
 
 
 def open_suspense(draft: Draft, currency: str) -> Account:
@@ -50,7 +56,8 @@ def open_suspense(draft: Draft, currency: str) -> Account:
         # The tenant is a customer itself, of the same id.
         labels = Labels(tags=["suspense"], annotations=None)
         found = _new_account(draft, account_id, draft.tenant_id, currency, labels)
-        _open(draft, found, "suspense")
+        _hold_nothing(draft, found, "suspense")
+        draft.create(ACCOUNTS, found)
     return found
 
 
@@ -71,10 +78,9 @@ def _new_account(
     )
 
 
-def _open(draft: Draft, account: Account, place: Place) -> Struct:
+def _hold_nothing(draft: Draft, account: Account, place: Place) -> None:
     draft.insert(BALANCES, Balance.empty(draft.tenant_id, account.id, account.currency, place))
     _count_accounts(draft, account.owner_id, 1)
-    return draft.create(ACCOUNTS, account)
 
 
 def update(call: Call[Any]) -> Command:
@@ -85,7 +91,8 @@ def update(call: Call[Any]) -> Command:
 
 def move(call: Call[Any]) -> Command:
     """Move an account to another state; a closed one no longer counts for its owner."""
-    moving = objects.moving(call, ACCOUNTS)
+    where = Whereabouts(ACCOUNTS, call.id, currency="currency")
+    moving = objects.moving(call, ACCOUNTS, found_at=where)
 
     def decide(draft: Draft) -> Shown:
         model.refuse_to_end_suspense(draft.require(ACCOUNTS, call.id), call.body.to_state_id)
@@ -99,7 +106,7 @@ def move(call: Call[Any]) -> Command:
         return [Need(STANDINGS, account.owner_id)]
 
     needs = [Need(ACCOUNTS, call.id, follow), *objects.needs_of(ACCOUNTS, call.id)]
-    return Command(decide, needs=needs)
+    return Command(decide, needs=needs, matter=moving.matter)
 
 
 def account_of(draft: Draft, account_id: UUID, pointer: str) -> Account:

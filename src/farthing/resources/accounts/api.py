@@ -64,7 +64,7 @@ OPERATIONS: Final = (
         status=201,
         body=CreateAccount,
         answer=AccountView,
-        raises=(errors.OwnerNotActive,),
+        raises=(errors.OwnerNotActive, errors.RefusedByRule),
         body_example={
             "ownerId": "customer/0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
             "currencyISO": "GBP",
@@ -93,7 +93,12 @@ OPERATIONS: Final = (
         noun=NOUN,
         body=MoveAccount,
         answer=AccountView,
-        raises=(errors.StateMismatch, errors.TransitionNotAllowed, errors.BalanceNotZero),
+        raises=(
+            errors.StateMismatch,
+            errors.TransitionNotAllowed,
+            errors.BalanceNotZero,
+            errors.RefusedByRule,
+        ),
         body_example={"toStateId": "DISABLED"},
     ),
     *reading(

@@ -1,0 +1,1 @@
+"""Approvals: what rules let wait until somebody says yes or no."""

@@ -9,6 +9,7 @@ from farthing.core.actors import Actor
 from farthing.core.errors import AccountNotActive, AmountExceedsRemaining, TransitionNotAllowed
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter
 from farthing.db.pool import Pool
 from farthing.ledger.balances import BALANCES, outside_account
 from farthing.ledger.postings import open_outside
@@ -25,7 +26,7 @@ from farthing.resources.references import store as references
 from farthing.resources.references.model import find_in
 from farthing.resources.references.store import REFERENCES
 from farthing.resources.transactions import model
-from farthing.resources.transactions.actions import needs_of, resume, take
+from farthing.resources.transactions.actions import begin, needs_of, resume, take
 from farthing.resources.transactions.model import Flow, Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 
@@ -34,7 +35,7 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
     """Put arriving money where it belongs, once, however often it is told."""
     tenant_id, text = arrival.tenant_id, find_in(arrival.reference)
     found = None if text is None else await references.find_by_text(pool, tenant_id, text)
-    waiting = []
+    waiting, matter = [], None
     if text is not None:
         waiting = await store.find_waiting(pool, tenant_id, text, arrival.amount)
 
@@ -68,7 +69,8 @@ async def receive(pool: Pool, rail: str, arrival: Arrival) -> Command:
     needs += [need for key in waiting for need in needs_of(key)]
     if found is not None:
         needs += [Need(REFERENCES, found.id), *needs_of_side(found.to_account_id)]
-    return Command(decide, needs=needs)
+        matter = Matter(f"{model.NOUN}.create", found.owner_id, found.currency)
+    return Command(decide, needs=needs, matter=matter)
 
 
 def give_up(transaction_id: UUID, reason: str) -> Command:
@@ -175,5 +177,4 @@ def _deposit(
         reference=find_in(arrival.reference),
         order_id=arrival.id,
     )
-    draft.create(TRANSACTIONS, tx)
-    return resume(draft, tx, settled=True)
+    return resume(draft, begin(draft, tx, has_come=True), settled=True)

@@ -7,14 +7,16 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
+from farthing.core.actors import Actor
 from farthing.core.errors import DestinationFixed, Fault, Unavailable, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter, Whereabouts
 from farthing.rails.base import BankVerdict, Destination, Rail, RailAway
-from farthing.resources.bank_accounts.model import BankAccount, country_faults
+from farthing.resources.bank_accounts.model import NOUN, BankAccount, country_faults
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
 from farthing.resources.customers.actions import owner_of, prefer
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
@@ -49,12 +51,20 @@ async def create(call: Call[Any]) -> Command:
             bic=body.bic,
             billing_address=msgspec.to_builtins(body.billing_address),
             verified=verdict.outcome == "verified",
+            approval_id=None,
         )
+        judged = draft.judge(BANK_ACCOUNTS, account)
+        if judged.approval_id is not None:
+            waits = {"state_id": "PENDING", "approval_id": judged.approval_id}
+            account = msgspec.structs.replace(account, **waits)
         if body.set_as_preferred:
             prefer(draft, owner.id, preferred_bank_account_id=account.id)
-        return draft.create(BANK_ACCOUNTS, account, _reason(verdict))
+        reason = judged.explain(_reason(verdict))
+        return draft.create(BANK_ACCOUNTS, judged.label(account), reason)
 
-    return Command(decide, needs=objects.needs_of(CUSTOMERS, owner_id), status=201)
+    needs = objects.needs_of(CUSTOMERS, owner_id)
+    matter = Matter(f"{NOUN}.create", owner_id, body.currency_iso)
+    return Command(decide, needs=needs, status=201, matter=matter)
 
 
 async def update(call: Call[Any]) -> Command:
@@ -81,7 +91,7 @@ async def update(call: Call[Any]) -> Command:
         reason = None if verdict is None else _reason(verdict)
         return draft.change(BANK_ACCOUNTS, old, new, what, reason)
 
-    return Command(decide, needs=_needs(call.id))
+    return Command(decide, needs=needs_of(call.id))
 
 
 def move(call: Call[Any]) -> Command:
@@ -91,6 +101,7 @@ def move(call: Call[Any]) -> Command:
         call,
         BANK_ACCOUNTS,
         lambda old, target: {"verified": old.verified or target == "ENABLED"},
+        found_at=Whereabouts(BANK_ACCOUNTS, call.id, currency="currency"),
     )
 
     def decide(draft: Draft) -> Shown:
@@ -100,7 +111,24 @@ def move(call: Call[Any]) -> Command:
             _set_preferred(draft, account, preferred=False)
         return answer
 
-    return Command(decide, needs=_needs(call.id))
+    return Command(decide, needs=needs_of(call.id), matter=moving.matter)
+
+
+def let_go(draft: Draft, account: BankAccount, reason: str) -> None:
+    """Let a bank account be used whose approval was given, once the bank has verified it."""
+    free = msgspec.structs.replace(account, approval_id=None)
+    if account.verified:
+        enabled = msgspec.structs.replace(free, state_id="ENABLED")
+        draft.step(BANK_ACCOUNTS, account, enabled, "enabled", reason, Actor.PLATFORM)
+    else:
+        draft.change(BANK_ACCOUNTS, account, free, "updated")
+
+
+def turn_down(draft: Draft, account: BankAccount, reason: str) -> None:
+    """Close a bank account whose approval was not given."""
+    closed = msgspec.structs.replace(account, approval_id=None, state_id="CLOSED")
+    draft.step(BANK_ACCOUNTS, account, closed, "closed", reason, Actor.PLATFORM)
+    _set_preferred(draft, closed, preferred=False)
 
 
 async def _verify(call: Call[Any], destination: Destination) -> BankVerdict:
@@ -126,7 +154,7 @@ def _with_destination(
             "as another bank account."
         )
     verified = verdict.outcome == "verified"
-    enabled = verified and account.state_id == "PENDING"
+    enabled = verified and account.state_id == "PENDING" and not account.awaits_approval
     state = "ENABLED" if enabled else account.state_id
     return msgspec.structs.replace(account, **destination, verified=verified, state_id=state)
 
@@ -147,7 +175,9 @@ def _reason(verdict: BankVerdict) -> str:
     return f"The bank said: {verdict.outcome}{because}."
 
 
-def _needs(account_id: UUID) -> list[Need]:
+def needs_of(account_id: UUID) -> list[Need]:
+    """Name a bank account, its owner and the owner's standing."""
+
     def follow(account: BankAccount) -> list[Need]:
         return objects.needs_of(CUSTOMERS, account.owner_id)
 

@@ -188,7 +188,7 @@ OPERATIONS: Final = (
         status=201,
         body=CreateBankAccount,
         answer=BankAccountView,
-        raises=(errors.OwnerNotActive,),
+        raises=(errors.OwnerNotActive, errors.RefusedByRule),
         body_example={
             "ownerId": "customer/0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
             "currencyISO": "GBP",
@@ -222,7 +222,12 @@ OPERATIONS: Final = (
         noun=NOUN,
         body=MoveBankAccount,
         answer=BankAccountView,
-        raises=(errors.StateMismatch, errors.TransitionNotAllowed),
+        raises=(
+            errors.StateMismatch,
+            errors.TransitionNotAllowed,
+            errors.RequirementsUnresolved,
+            errors.RefusedByRule,
+        ),
         body_example={"toStateId": "DISABLED"},
     ),
     *reading(

@@ -40,10 +40,16 @@ class BankAccount(ObjectRow, frozen=True):
     bic: str | None
     billing_address: dict[str, Any]
     verified: bool
+    approval_id: UUID | None
 
     def owner(self) -> UUID:
         """Return the customer who is paid out to it."""
         return self.owner_id
+
+    def unresolved(self) -> dict[str, str]:
+        """Return the approval that it waits for."""
+        key = self.approval_id
+        return {} if key is None else {"approval": ids.say("approval", key)}
 
     @property
     def destination(self) -> Destination:
@@ -127,7 +133,9 @@ MACHINE: Final = Machine(
     (
         row("PENDING", "ENABLED", {O, P}, "The bank verified the account.", has_destination),
         row("PENDING", "DISABLED", {C, T, O}, "Nobody is to be paid out to it."),
-        row("PENDING", "CLOSED", {C, T, O}, "The account is not needed. Final."),
+        row(
+            "PENDING", "CLOSED", {C, T, O, P}, "The account is not needed, or not approved. Final."
+        ),
         row("ENABLED", "DISABLED", {C, T, O, P}, "Nobody is to be paid out to it for a while."),
         row("ENABLED", "CLOSED", {C, T, O}, "The account is gone for good. Final."),
         row("DISABLED", "ENABLED", {T, O}, "Payouts may go to it again.", was_verified),

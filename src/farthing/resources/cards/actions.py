@@ -16,6 +16,7 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
+from farthing.db.hearings import FREE, Matter, Whereabouts
 from farthing.rails.base import CardDetails, CardVerdict, Hidden, Rail, RailAway
 from farthing.resources.cards import model, vault
 from farthing.resources.cards.model import NOUN, WITHOUT_NUMBER, Card
@@ -53,9 +54,16 @@ async def create(call: Call[Any]) -> Command:
         if body.set_as_preferred and _STATES[checked.verdict.outcome] not in WITHOUT_NUMBER:
             prefer(draft, owner.id, preferred_card_id=checked.card_id)
         _keep_number(draft, checked, owner.id)
-        return draft.create(CARDS, _new_card(draft, call, checked), _reason(checked.verdict))
+        card = _new_card(draft, call, checked)
+        # What the network declined is over, whatever rules would say.
+        judged = FREE if card.state_id in WITHOUT_NUMBER else draft.judge(CARDS, card)
+        if judged.approval_id is not None:
+            wanted = {**card.requirements, **judged.requirements}
+            card = msgspec.structs.replace(card, state_id="PROCESSING", requirements=wanted)
+        return draft.create(CARDS, judged.label(card), judged.explain(_reason(checked.verdict)))
 
-    return Command(decide, needs=objects.needs_of(CUSTOMERS, owner_id), status=201)
+    needs = objects.needs_of(CUSTOMERS, owner_id)
+    return Command(decide, needs=needs, status=201, matter=Matter(f"{NOUN}.create", owner_id))
 
 
 def update(call: Call[Any]) -> Command:
@@ -70,33 +78,58 @@ def update(call: Call[Any]) -> Command:
         _set_preferred(draft, old, preferred=preferred)
         return draft.change(CARDS, old, msgspec.structs.replace(old, **given), "updated")
 
-    return Command(decide, needs=_needs(call.id))
+    return Command(decide, needs=needs_of(call.id))
 
 
 def move(call: Call[Any]) -> Command:
     """Move a card to another state; a card that is gone loses its number."""
-    moving = objects.moving(call, CARDS)
+    moving = objects.moving(call, CARDS, found_at=Whereabouts(CARDS, call.id))
 
     def decide(draft: Draft) -> Shown:
         # First, because the event shows the card as it is afterwards; a refusal undoes it all.
         put_away(draft, draft.require(CARDS, call.id), call.body.to_state_id)
         return moving.decide(draft)
 
-    return Command(decide, needs=_needs(call.id))
+    return Command(decide, needs=needs_of(call.id), matter=moving.matter)
 
 
 def resolve(card_id: UUID, *, approved: bool, reason: str) -> Command:
     """End the challenge of a card: the cardholder approved, declined, or let the time pass."""
-    target = "ENABLED" if approved else "FAILED"
 
     def decide(draft: Draft) -> Struct:
         old = draft.require(CARDS, card_id)
-        step = CARDS.machine.check(old.state_id, None, target, Actor.PLATFORM)
-        new = msgspec.structs.replace(old, state_id=step.target, requirements={})
-        put_away(draft, old, target)
-        return draft.change(CARDS, old, new, target.lower(), reason)
+        if approved:
+            CARDS.machine.check(old.state_id, None, "ENABLED", Actor.PLATFORM)
+            return _meet(draft, old, "threeDSecure", reason)
+        if old.state_id in WITHOUT_NUMBER:
+            # Somebody else has turned it down before.
+            return CARDS.view(old, *draft.beside(CARDS, old))
+        return turn_down(draft, old, reason)
 
-    return Command(decide, needs=_needs(card_id))
+    return Command(decide, needs=needs_of(card_id))
+
+
+def let_go(draft: Draft, card: Card, reason: str) -> Struct:
+    """Enable a card whose approval was given, unless a challenge is still open."""
+    return _meet(draft, card, "approval", reason)
+
+
+def turn_down(draft: Draft, card: Card, reason: str) -> Struct:
+    """Fail a card that its holder, or whoever has to approve it, did not approve."""
+    CARDS.machine.check(card.state_id, None, "FAILED", Actor.PLATFORM)
+    put_away(draft, card, "FAILED")
+    new = msgspec.structs.replace(card, state_id="FAILED", requirements={})
+    return draft.step(CARDS, card, new, "failed", reason, Actor.PLATFORM)
+
+
+def _meet(draft: Draft, old: Card, requirement: str, reason: str) -> Struct:
+    """Drop a requirement that is met; the last one enables the card."""
+    left = old.unresolved_beside(requirement)
+    new = msgspec.structs.replace(old, requirements=left)
+    if left:
+        return draft.change(CARDS, old, new, "updated")
+    enabled = msgspec.structs.replace(new, state_id="ENABLED")
+    return draft.step(CARDS, old, enabled, "enabled", reason, Actor.PLATFORM)
 
 
 def require_usable(draft: Draft, card: Card) -> None:
@@ -127,7 +160,7 @@ def expire(card_id: UUID) -> Command:
         new = msgspec.structs.replace(old, state_id="INACTIVE")
         return draft.change(CARDS, old, new, "inactive", "The card expired.")
 
-    return Command(decide, needs=_needs(card_id))
+    return Command(decide, needs=needs_of(card_id))
 
 
 def put_away(draft: Draft, card: Card, target: str) -> None:
@@ -211,7 +244,9 @@ def _set_preferred(draft: Draft, card: Card, *, preferred: bool | None) -> None:
         prefer(draft, card.owner_id, preferred_card_id=None)
 
 
-def _needs(card_id: UUID) -> list[Need]:
+def needs_of(card_id: UUID) -> list[Need]:
+    """Name a card, its number, its owner and the owner's standing."""
+
     def follow(card: Card) -> list[Need]:
         return objects.needs_of(CUSTOMERS, card.owner_id)
 

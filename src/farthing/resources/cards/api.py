@@ -115,7 +115,7 @@ OPERATIONS: Final = (
         status=201,
         body=CreateCard,
         answer=CardView,
-        raises=(errors.OwnerNotActive,),
+        raises=(errors.OwnerNotActive, errors.RefusedByRule),
         body_example={
             "ownerId": "customer/0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
             "cardNumber": "4242424242424242",
@@ -150,6 +150,7 @@ OPERATIONS: Final = (
             errors.StateMismatch,
             errors.TransitionNotAllowed,
             errors.RequirementsUnresolved,
+            errors.RefusedByRule,
         ),
         body_example={"toStateId": "DISABLED"},
     ),

@@ -7,12 +7,14 @@ import msgspec
 from msgspec import Struct
 
 from farthing.core import ids
+from farthing.core.actors import Actor
 from farthing.core.errors import Fault, OwnerNotActive, ValidationFailed
 from farthing.core.ids import new_id
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Shown
+from farthing.db.commands import Command, Need, Shown
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter, Whereabouts
 from farthing.resources.customers import model
 from farthing.resources.customers.model import ACTIVE, Customer, Standing
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
@@ -37,18 +39,52 @@ def create(call: Call[Any]) -> Command:
             email=body.email,
             phone=body.phone,
             address=None if body.address is None else msgspec.to_builtins(body.address),
+            approval_id=None,
         )
-        return add(draft, customer)
+        # Rules see it together with its standing.
+        _give_standing(draft, customer)
+        verdict = draft.judge(CUSTOMERS, customer)
+        if verdict.approval_id is not None:
+            waits = {"state_id": "PENDING", "approval_id": verdict.approval_id}
+            customer = msgspec.structs.replace(customer, **waits)
+        return add(draft, verdict.label(customer), verdict.reason)
 
-    return Command(decide, status=201)
+    tenant_id = call.principal.tenant_id
+    return Command(decide, status=201, matter=Matter(f"{CUSTOMERS.noun}.create", tenant_id))
 
 
-def add(draft: Draft, customer: Customer) -> Struct:
+def add(draft: Draft, customer: Customer, reason: str | None = None) -> Struct:
     """Add a customer with a clean standing."""
+    _give_standing(draft, customer)
+    return draft.create(CUSTOMERS, customer, reason)
+
+
+def _give_standing(draft: Draft, customer: Customer) -> None:
     active = customer.state_id == ACTIVE
     standing = Standing(customer.tenant_id, customer.id, 1, 0, 0, None, None, active)
     draft.insert(STANDINGS, standing)
-    return draft.create(CUSTOMERS, customer)
+
+
+def needs_of(customer_id: UUID) -> list[Need]:
+    """Name a customer and its standing."""
+    return objects.needs_of(CUSTOMERS, customer_id)
+
+
+def let_go(draft: Draft, customer: Customer, reason: str) -> None:
+    """Enable a customer whose approval was given."""
+    _stand(draft, customer, active=True)
+    _step(draft, customer, ACTIVE, reason)
+
+
+def turn_down(draft: Draft, customer: Customer, reason: str) -> None:
+    """Part with a customer whose approval was not given, who can own nothing yet."""
+    _step(draft, _step(draft, customer, "CLOSING", reason), "TERMINATED", reason)
+
+
+def _step(draft: Draft, old: Customer, target: str, reason: str) -> Customer:
+    new = msgspec.structs.replace(old, state_id=target, approval_id=None)
+    draft.step(CUSTOMERS, old, new, target.lower(), reason, Actor.PLATFORM)
+    return draft.find(CUSTOMERS, old.id) or new
 
 
 def owner_of(draft: Draft, owner_id: UUID) -> Customer:
@@ -100,14 +136,21 @@ def update(call: Call[Any]) -> Command:
 
 def move(call: Call[Any]) -> Command:
     """Move a customer to another state."""
-    moving = objects.moving(call, CUSTOMERS)
+    # A customer belongs to nobody else, so that it is the tenant whose matter it is.
+    where = Whereabouts(CUSTOMERS, call.id, owner="tenant_id")
+    moving = objects.moving(call, CUSTOMERS, found_at=where)
 
     def decide(draft: Draft) -> Shown:
-        model.refuse_own_tenant(draft.require(CUSTOMERS, call.id), draft.principal.actor)
-        standing = draft.find(STANDINGS, call.id)
-        active = call.body.to_state_id == ACTIVE
-        if standing is not None and standing.active != active:
-            draft.update(STANDINGS, msgspec.structs.replace(standing, active=active))
+        customer = draft.require(CUSTOMERS, call.id)
+        model.refuse_own_tenant(customer, draft.principal.actor)
+        _stand(draft, customer, active=call.body.to_state_id == ACTIVE)
         return moving.decide(draft)
 
-    return Command(decide, needs=moving.needs)
+    return Command(decide, needs=moving.needs, matter=moving.matter)
+
+
+def _stand(draft: Draft, customer: Customer, *, active: bool) -> None:
+    """Note whether the customer's money may move."""
+    standing = draft.find(STANDINGS, customer.id)
+    if standing is not None and standing.active != active:
+        draft.update(STANDINGS, msgspec.structs.replace(standing, active=active))

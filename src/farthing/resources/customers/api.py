@@ -68,6 +68,7 @@ OPERATIONS: Final = (
         status=201,
         body=CreateCustomer,
         answer=CustomerView,
+        raises=(errors.RefusedByRule,),
         body_example={
             "type": "INDIVIDUAL",
             "name": "Ada Lovelace",
@@ -99,7 +100,13 @@ OPERATIONS: Final = (
         noun=NOUN,
         body=MoveCustomer,
         answer=CustomerView,
-        raises=(errors.StateMismatch, errors.TransitionNotAllowed, errors.BalanceNotZero),
+        raises=(
+            errors.StateMismatch,
+            errors.TransitionNotAllowed,
+            errors.RequirementsUnresolved,
+            errors.BalanceNotZero,
+            errors.RefusedByRule,
+        ),
         body_example={"fromStateId": "ENABLED", "toStateId": "DISABLED", "reason": "On holiday"},
     ),
     *reading(

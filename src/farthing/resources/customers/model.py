@@ -33,10 +33,16 @@ class Customer(ObjectRow, frozen=True):
     email: str | None
     phone: str | None
     address: dict[str, Any] | None
+    approval_id: UUID | None
 
     def owner(self) -> UUID:
         """Return itself: a customer belongs to nobody else."""
         return self.id
+
+    def unresolved(self) -> dict[str, str]:
+        """Return the approval that it waits for."""
+        key = self.approval_id
+        return {} if key is None else {"approval": ids.say("approval", key)}
 
 
 class Standing(VersionedRow, frozen=True):
@@ -123,7 +129,7 @@ MACHINE: Final = Machine(
     (
         row("PENDING", "ENABLED", {T, O, P}, "The customer is known well enough."),
         row("PENDING", "DISABLED", {T, O}, "The customer is put on hold before the start."),
-        row("PENDING", "CLOSING", {C, T, O}, "The customer does not go on."),
+        row("PENDING", "CLOSING", {C, T, O, P}, "The customer does not go on."),
         row("ENABLED", "DISABLED", {T, O}, "The client puts the customer on hold."),
         row("ENABLED", "LOCKED", {O, P}, "The platform suspects something."),
         row("ENABLED", "CLOSING", {C, T, O}, "The customer wants to leave."),

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from farthing.core.actors import Actor
-from farthing.core.errors import AccountNotActive, RefusedByRule, Unavailable
+from farthing.core.errors import AccountNotActive, Unavailable
 from farthing.core.machine import Holds, Transition
 from farthing.db import objects
 from farthing.db.calls import Call
@@ -51,7 +51,6 @@ async def move(call: Call[Any]) -> Command:
 
 # With these the money goes on, which it does only between accounts that are in use.
 _FORWARD: Final = frozenset({model.engage, model.hold, model.effect})
-_REFUSED: Final = "A rule lets this wait, and a move to {target} cannot wait. {reason}"
 
 
 def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) -> Transaction:
@@ -98,11 +97,13 @@ def _wait(
     goes_on = target in UNDER_WAY or target == "EFFECTED"
     if goes_on and verdict.approval_id is not None:
         if MACHINE.find(old.state_id, "PROCESSING", actor) is not None:
+            if target == "EFFECTED":
+                changes["target_state_id"] = target
             return freeze(draft, old, verdict, actor, **changes)
     elif goes_on and MACHINE.find(old.state_id, "HELD", Actor.PLATFORM) is not None:
         changes["target_state_id"] = "HELD"
         return take(draft, old, "HELD", reason=verdict.reason, **changes)
-    raise RefusedByRule(_REFUSED.format(target=target, reason=verdict.reason))
+    raise verdict.refusal(f"a move to {target}")
 
 
 def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Holds) -> None:

@@ -14,6 +14,7 @@ from farthing.db import objects
 from farthing.db.calls import Call
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
+from farthing.db.hearings import Matter, Whereabouts
 from farthing.rails.base import Rail, RailAway
 from farthing.resources.accounts.model import Account
 from farthing.resources.accounts.store import ACCOUNTS
@@ -53,10 +54,13 @@ async def create(call: Call[Any]) -> Command:
             expires_at=draft.now + lifetime,
             receiving_details=msgspec.to_builtins(details),
         )
-        return draft.create(REFERENCES, reference)
+        verdict = draft.judge(REFERENCES, reference)
+        verdict.refuse_to_wait("a reference")
+        return draft.create(REFERENCES, verdict.label(reference), verdict.reason)
 
     needs = [Need(ACCOUNTS, account.id), Need(CUSTOMERS, account.owner_id)]
-    return Command(decide, needs=needs, status=201)
+    matter = Matter(f"{REFERENCES.noun}.create", account.owner_id, account.currency)
+    return Command(decide, needs=needs, status=201, matter=matter)
 
 
 def update(call: Call[Any]) -> Command:
@@ -67,7 +71,8 @@ def update(call: Call[Any]) -> Command:
 
 def move(call: Call[Any]) -> Command:
     """Move a reference to another state."""
-    return objects.moving(call, REFERENCES)
+    where = Whereabouts(REFERENCES, call.id, currency="currency")
+    return objects.moving(call, REFERENCES, found_at=where)
 
 
 def expire(reference_id: UUID) -> Command:

@@ -78,7 +78,7 @@ OPERATIONS: Final = (
         status=201,
         body=CreateReference,
         answer=ReferenceView,
-        raises=(errors.OwnerNotActive, errors.AccountNotActive),
+        raises=(errors.OwnerNotActive, errors.AccountNotActive, errors.RefusedByRule),
         body_example={
             "toId": "account/0190a1b2-c3d4-7e5f-8a9b-9af211329b2f",
             "fromId": "customer/0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
@@ -107,7 +107,11 @@ OPERATIONS: Final = (
         noun=NOUN,
         body=MoveReference,
         answer=ReferenceView,
-        raises=(errors.StateMismatch, errors.TransitionNotAllowed),
+        raises=(
+            errors.StateMismatch,
+            errors.TransitionNotAllowed,
+            errors.RefusedByRule,
+        ),
         body_example={"toStateId": "CLOSED"},
     ),
     *reading(

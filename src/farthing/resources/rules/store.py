@@ -30,6 +30,7 @@ from farthing.db.tables import ObjectTable
 from farthing.resources.accounts.store import ACCOUNTS
 from farthing.resources.bank_accounts.store import BANK_ACCOUNTS
 from farthing.resources.cards.store import CARDS
+from farthing.resources.customers.model import Customer
 from farthing.resources.customers.store import CUSTOMERS
 from farthing.resources.references.store import REFERENCES
 from farthing.resources.rules import model
@@ -173,6 +174,16 @@ _READ: Final[dict[str, Callable[[Transaction], Any]]] = {
 }
 
 
+_READ_CUSTOMER: Final[dict[str, Callable[[Customer], Any]]] = {
+    "annotations": lambda customer: customer.annotations,
+    "id": lambda customer: ids.say("customer", customer.id),
+    "name": lambda customer: customer.name,
+    "stateId": lambda customer: customer.state_id,
+    "tags": lambda customer: customer.tags,
+    "type": lambda customer: customer.type,
+}
+
+
 class Facts:
     """What is known of an object while it is judged, as far as somebody asks for it."""
 
@@ -200,10 +211,14 @@ class Facts:
             shown |= {name: _READ[name](self._row) for name in _SEEN[self._noun]}
         return shown
 
-    def party(self, which: str) -> dict[str, Any]:
-        """Return a customer."""
+    def party(self, which: str, fields: frozenset[str]) -> dict[str, Any]:
+        """Return what is asked of a customer."""
         row = self._draft.find(CUSTOMERS, self._parties[which])
-        return {} if row is None else self._show(CUSTOMERS, row)
+        if row is None:
+            return {}
+        if _READ_CUSTOMER.keys() >= fields:
+            return {name: _READ_CUSTOMER[name](row) for name in fields}
+        return self._show(CUSTOMERS, row)
 
     def actor(self) -> dict[str, Any]:
         """Return who asks."""
@@ -228,8 +243,8 @@ class Facts:
 
 _FACTS: Final[dict[str, Callable[[Facts, frozenset[str]], Any]]] = {
     "object": lambda facts, fields: facts.object(fields),
-    "owner": lambda facts, _: facts.party("owner"),
-    "customer": lambda facts, _: facts.party("customer"),
+    "owner": lambda facts, fields: facts.party("owner", fields),
+    "customer": lambda facts, fields: facts.party("customer", fields),
     "actor": lambda facts, _: facts.actor(),
     "now": lambda facts, _: facts.now(),
     "step": lambda facts, _: facts.step(),

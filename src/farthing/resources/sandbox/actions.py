@@ -149,7 +149,7 @@ async def answer_card(call: Call[Any], card: Any) -> None:
 async def fail_card(call: Call[Any], card: Any) -> None:
     """Let the network withdraw its verification of a card."""
     if card.requirements:
-        raise refusal(card, model.CHALLENGED)
+        raise refusal(card, model.wanted_first(card.requirements))
     await _submit(call, _disable(CARDS, card.id, "The network withdrew its verification."))
 
 

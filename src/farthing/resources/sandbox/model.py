@@ -29,7 +29,8 @@ from farthing.resources.transactions.model import IN_HAND, NOUN, Transaction, Tr
 # From these a payer or a bank may still want money back.
 PAID: Final = frozenset({"EFFECTED", "ADJUSTED"})
 
-CHALLENGED: Final = "The cardholder is asked first: answer in their place, at `/challenge`."
+_CHALLENGED: Final = "The cardholder is asked first: answer in their place, at `/challenge`."
+_UNAPPROVED: Final = "Somebody has to approve it first, at `/v1/approvals`."
 
 _KEPT: Final = "No rail has anything of it yet. Move it to PROCESSING first."
 _INTERNAL: Final = "No rail has a part in it: it moves between two accounts of the platform."
@@ -112,8 +113,13 @@ def open_order(tx: Transaction, orders: Sequence[OrderRow]) -> OrderRow | None:
 def instead(tx: Transaction) -> str:
     """Say why a control does not fit a transaction, and what can be done instead."""
     if tx.requirements:
-        return CHALLENGED
+        return wanted_first(tx.requirements)
     return _INTERNAL if tx.flow == "INTERNAL" else _INSTEAD.get(tx.state_id, _KEPT)
+
+
+def wanted_first(requirements: dict[str, str]) -> str:
+    """Say what has to be resolved before a control fits."""
+    return _CHALLENGED if "threeDSecure" in requirements else _UNAPPROVED
 
 
 def is_awaited(tx: Transaction) -> bool:

@@ -76,7 +76,7 @@ def claim(order: OrderRow, claimed: list[Claimed], *, at_once: bool = False) -> 
         if not (orders.is_due(draft, found) or (at_once and found.is_open)):
             return
         if found.attempts == 0 and found.kind != "refund":
-            if tx.state_id not in IN_HAND:
+            if tx.state_id not in IN_HAND or tx.awaits_approval:
                 orders.rest(draft, found, "waiting")
                 return
             if MACHINE.find(tx.state_id, "PROCESSING", Actor.PLATFORM):
@@ -119,16 +119,19 @@ def resolve(transaction_id: UUID, *, approved: bool, reason: str) -> Command:
 
     def decide(draft: Draft) -> Struct:
         tx = draft.require(TRANSACTIONS, transaction_id)
-        order = order_of(draft, tx)
+        order, left = order_of(draft, tx), tx.unresolved_beside("threeDSecure")
         if order is None:
             raise LookupError("a challenge without an order")
         if approved:
+            MACHINE.check(tx.state_id, None, "EFFECTED", Actor.PLATFORM)
             orders.wake(draft, order, "approved")
-            free = msgspec.structs.replace(tx, requirements={})
+            free = msgspec.structs.replace(tx, requirements=left)
             return draft.change(TRANSACTIONS, tx, free, "updated", reason)
+        if tx.state_id in FINAL:
+            return model.view(tx)
         orders.rest(draft, order, "refused", reason)
         erase_number(draft, tx)
-        return model.view(resume(draft, tx, reason, requirements={}))
+        return model.view(resume(draft, tx, reason, requirements=left))
 
     return Command(decide, needs=_needs_of(transaction_id))
 
@@ -239,7 +242,7 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
         raise LookupError("an outcome without an order")
     if outcome.status == "unheard":
         # The rail never got it, and whoever keeps it waiting decides whether it will.
-        if tx.state_id in IN_HAND:
+        if tx.state_id in IN_HAND and not tx.awaits_approval:
             orders.wake(draft, order)
         else:
             orders.rest(draft, order, "waiting")
@@ -247,12 +250,12 @@ def _wait(draft: Draft, tx: Transaction, outcome: Outcome, asked: Asked) -> None
     if outcome.status == "challenge" and tx.state_id == "PROCESSING":
         orders.rest(draft, order, "challenge", outcome.reason)
         open_challenge(draft, asked.link, model.NOUN, tx.id, asked.lifetime)
-        wanted = {"threeDSecure": asked.url}
+        wanted = {**tx.requirements, "threeDSecure": asked.url}
         new = msgspec.structs.replace(tx, requirements=wanted)
         draft.change(TRANSACTIONS, tx, new, "updated")
         return
     orders.put_off(draft, order, _still(order, outcome), outcome.reason)
-    if outcome.status != "pending" and tx.state_id in UNDER_WAY:
+    if outcome.status != "pending" and tx.state_id in UNDER_WAY and not tx.awaits_approval:
         take(draft, tx, "ERRORED", reason=said(outcome))
 
 

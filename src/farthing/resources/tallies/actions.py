@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -11,7 +12,7 @@ from farthing.core.expressions import Window
 from farthing.db.draft import Draft
 from farthing.db.pool import Connection
 from farthing.resources.tallies import store
-from farthing.resources.tallies.model import Mark
+from farthing.resources.tallies.model import Mark, Tally
 from farthing.resources.tallies.store import MARKS, TALLIES
 
 # What was counted, and how much that was in all.
@@ -20,38 +21,50 @@ Before = tuple[int, Decimal]
 Span = tuple[UUID, int]
 
 
-class Baselines:
-    """What was there before the windows of one batch began; what the batch adds lies inside."""
+class Counters:
+    """The tallies of one batch, and what was there before its windows began."""
 
     def __init__(self, tenant_id: UUID, now: datetime) -> None:
         self._tenant_id = tenant_id
         self._now = now
         self._before: dict[Span, Before] = {}
 
-    async def look(self, connection: Connection, spans: Iterable[Span]) -> None:
-        """Look these up, once all locks are held."""
-        wanted = list(dict.fromkeys(spans))
-        if not wanted:
-            return
-        cutoffs = [(key, self._now - timedelta(seconds=seconds)) for key, seconds in wanted]
-        found = await store.fetch_before(connection, self._tenant_id, cutoffs)
-        self._before = dict(zip(wanted, found, strict=True))
+    async def look(
+        self, connection: Connection, keys: Iterable[UUID], spans: Iterable[Span]
+    ) -> dict[Any, Any]:
+        """Lock tallies, and return them as rows; what the batch adds lies inside of its windows."""
+        await store.lock(connection, keys)
+        tallies = await store.fetch_last(connection, self._tenant_id, list(keys))
+        if wanted := list(spans):
+            cutoffs = [(key, self._now - timedelta(seconds=seconds)) for key, seconds in wanted]
+            found = await store.fetch_before(connection, self._tenant_id, cutoffs)
+            for span, before in zip(wanted, found, strict=True):
+                tally = tallies[span[0]]
+                # A window without a mark begins where the tally stands.
+                self._before[span] = before or (tally.count, tally.total)
+        return {(TALLIES, key): tally for key, tally in tallies.items()}
 
     def measure(self, draft: Draft, tally_id: UUID, window: Window) -> int:
         """Return what is inside of a window now."""
-        tally = draft.find(TALLIES, tally_id)
-        if tally is None:
-            raise LookupError("a window over a tally that was not opened")
+        tally = _tally(draft, tally_id)
         count, total = self._before[tally_id, window.seconds]
         return tally.count - count if window.kind == "count" else int(tally.total - total)
 
 
 def count(draft: Draft, tally_id: UUID, amount: int) -> None:
     """Count one more."""
+    old = _tally(draft, tally_id)
+    # Whoever has an earlier time but comes later is counted later.
+    moment = draft.now if old.moved_at is None else max(draft.now, old.moved_at)
+    new = msgspec.structs.replace(
+        old, count=old.count + 1, total=old.total + amount, moved_at=moment
+    )
+    draft.update(TALLIES, new)
+    draft.append(MARKS, Mark(draft.tenant_id, tally_id, moment, new.count, new.total, amount))
+
+
+def _tally(draft: Draft, tally_id: UUID) -> Tally:
     tally = draft.find(TALLIES, tally_id)
     if tally is None:
-        raise LookupError("a tally that was not opened")
-    mark = Mark(draft.tenant_id, tally_id, draft.now, tally.count, tally.total)
-    draft.append(MARKS, mark)
-    newer = msgspec.structs.replace(tally, count=tally.count + 1, total=tally.total + amount)
-    draft.update(TALLIES, newer)
+        raise LookupError("a tally that was not looked up")
+    return tally

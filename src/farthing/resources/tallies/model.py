@@ -1,7 +1,7 @@
 """What a tally is: how many of something a customer has made, and how much that was in all.
 
-Each one that is made leaves a mark with what was there before it. A window then holds what there is
-now, less what was there before the first mark inside of it: two rows, however many lie between.
+Each one that is made leaves a mark with what was there then. A window holds what the last one says,
+less what was there before the first mark inside of it: two rows, however many lie between.
 """
 
 import functools
@@ -31,21 +31,24 @@ COUNTED: Final = (*FLOWS.values(), *NOUNS.values())
 
 
 class Tally(VersionedRow, frozen=True):
-    """All that was ever counted."""
+    """All that was ever counted, as the last mark says it."""
 
     count: int
     # All amounts ever, which can be more than any account holds.
     total: Decimal
+    # The time of the last mark, which the next one must not precede; None before the first.
+    moved_at: datetime | None
 
 
 class Mark(Struct, frozen=True):
-    """When something was counted, and what was there before it."""
+    """When something was counted, and what was there then, itself included."""
 
     tenant_id: UUID
     tally_id: UUID
     created_at: datetime
     count: int
     total: Decimal
+    amount: int
 
 
 class Subject(Struct, frozen=True):

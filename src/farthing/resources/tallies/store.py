@@ -14,51 +14,57 @@ from farthing.db.pool import Connection
 from farthing.db.tables import AppendTable, Table
 from farthing.resources.tallies.model import LONGEST, Mark, Subject, Tally
 
-# Locked last, because those of busy customers are wanted by many.
-TALLIES: Final = Table("tallies", Tally, rank=95)
+_NOTHING: Final = Decimal(0)
+TALLIES: Final = Table("tallies", Tally, derived=True)
 MARKS: Final = AppendTable("tally_marks", Mark)
 
 CHECKS: Final = (
     Check(
-        "Every tally has a mark for each that it counts and has not forgotten.",
+        "Every tally counts one more with each mark, and adds its amount.",
         """
-        SELECT t.tenant_id, t.id, t.count, t.total, m.first, m.marks
-        FROM tallies AS t JOIN (
-            SELECT tenant_id, tally_id, min(count) AS first, max(count) AS last,
-                   count(*) AS marks
-            FROM tally_marks GROUP BY tenant_id, tally_id
-        ) AS m ON m.tenant_id = t.tenant_id AND m.tally_id = t.id
-        WHERE m.last <> t.count - 1 OR m.marks <> t.count - m.first
+        SELECT * FROM (
+            SELECT tenant_id, tally_id, created_at, count, total, amount,
+                   lag(count) OVER marks AS count_before, lag(total) OVER marks AS total_before
+            FROM tally_marks WINDOW marks AS (PARTITION BY tenant_id, tally_id
+                                              ORDER BY created_at, count)
+        ) AS marks WHERE count <> count_before + 1 OR total <> total_before + amount
         """,
     ),
 )
 
 FORGET: Final = "DELETE FROM tally_marks AS t {} WHERE {} t.created_at < {}"
 
-_KNOWN: Final = "SELECT id FROM tallies WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
-# What was there before the first mark inside of a window, which is all if there is no such mark.
-_BEFORE: Final = """
-SELECT coalesce(m.count, t.count), coalesce(m.total, t.total)
-FROM unnest($2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w (tally_id, cutoff, place)
-JOIN tallies AS t ON t.tenant_id = $1 AND t.id = w.tally_id
+# One after the other in their order, so that no two wait for each other.
+_LOCK: Final = "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key"
+_KNOWN: Final = """
+SELECT k.id FROM unnest($2::uuid[]) AS k (id)
+WHERE EXISTS (SELECT FROM tally_marks WHERE tenant_id = $1 AND tally_id = k.id)
+"""
+_LAST: Final = """
+SELECT m.count, m.total, m.created_at FROM unnest($2::uuid[]) WITH ORDINALITY AS k (id, place)
 LEFT JOIN LATERAL (
-    SELECT count, total FROM tally_marks
+    SELECT count, total, created_at FROM tally_marks WHERE tenant_id = $1 AND tally_id = k.id
+    ORDER BY created_at DESC, count DESC LIMIT 1
+) AS m ON true ORDER BY k.place
+"""
+# What was there before the first mark inside of a window, if there is such a mark.
+_BEFORE: Final = """
+SELECT m.count - 1, m.total - m.amount
+FROM unnest($2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w (tally_id, cutoff, place)
+LEFT JOIN LATERAL (
+    SELECT count, total, amount FROM tally_marks
     WHERE tenant_id = $1 AND tally_id = w.tally_id AND created_at > w.cutoff
     ORDER BY created_at, count LIMIT 1
 ) AS m ON true ORDER BY w.place
 """
 _OPEN: Final = """
-WITH counted AS (
-    SELECT created_at, id, {amount} AS amount FROM {table}
-    WHERE tenant_id = $1 AND created_at > $3 AND {owner} = $4 AND {which}
-      AND {amount} >= $5::bigint AND {currency} IS NOT DISTINCT FROM $6::text
-), marks AS (
-    INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total)
-    SELECT $1, $2, created_at, row_number() OVER earlier - 1, sum(amount) OVER earlier - amount
-    FROM counted WINDOW earlier AS (ORDER BY created_at, id)
-)
-INSERT INTO tallies (tenant_id, id, version, count, total)
-SELECT $1, $2, 1, count(*), coalesce(sum(amount), 0) FROM counted ON CONFLICT DO NOTHING
+INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total, amount)
+SELECT $1, $2, created_at, row_number() OVER earlier, sum(amount) OVER earlier, amount
+FROM (SELECT created_at, id, {amount} AS amount FROM {table}
+      WHERE tenant_id = $1 AND created_at > $3 AND {owner} = $4 AND {which}
+        AND {amount} >= $5::bigint AND {currency} IS NOT DISTINCT FROM $6::text) AS counted
+WINDOW earlier AS (ORDER BY created_at, id ROWS UNBOUNDED PRECEDING)
+ON CONFLICT DO NOTHING
 """
 
 
@@ -118,10 +124,27 @@ async def open_missing(
     return known
 
 
+async def lock(connection: Connection, keys: Iterable[UUID]) -> None:
+    """Let nobody else count in these tallies until the commit."""
+    numbers = sorted({int.from_bytes(key.bytes[:8], signed=True) for key in keys})
+    await connection.execute(_LOCK, numbers)
+
+
+async def fetch_last(
+    connection: Connection, tenant_id: UUID, keys: Sequence[UUID]
+) -> dict[UUID, Tally]:
+    """Return tallies as their last marks say them."""
+    records = await connection.fetch(_LAST, tenant_id, keys)
+    return {
+        key: Tally(tenant_id, key, 1, one[0] or 0, one[1] or _NOTHING, one[2])
+        for key, one in zip(keys, records, strict=True)
+    }
+
+
 async def fetch_before(
     connection: Connection, tenant_id: UUID, windows: Sequence[tuple[UUID, datetime]]
-) -> list[tuple[int, Decimal]]:
+) -> list[tuple[int, Decimal] | None]:
     """Return, for tallies each with a moment, what was there before the first mark after it."""
     tallies, cutoffs = zip(*windows, strict=True)
     records = await connection.fetch(_BEFORE, tenant_id, tallies, cutoffs)
-    return [(record[0], record[1]) for record in records]
+    return [None if one[0] is None else (one[0], one[1]) for one in records]

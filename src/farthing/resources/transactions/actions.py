@@ -8,7 +8,7 @@ import msgspec
 from farthing.core import ids
 from farthing.core.actors import Actor
 from farthing.core.clock import say_time
-from farthing.core.errors import TransitionNotAllowed
+from farthing.core.errors import RefusedByRule, TransitionNotAllowed
 from farthing.core.ids import new_id
 from farthing.core.machine import Holds, Transition
 from farthing.core.money import say_amount
@@ -28,6 +28,7 @@ from farthing.resources.orders.model import OrderRow
 from farthing.resources.orders.store import ORDERS
 from farthing.resources.transactions import model
 from farthing.resources.transactions.model import (
+    FINAL,
     MACHINE,
     UNDER_WAY,
     Moved,
@@ -91,19 +92,36 @@ def take(
     if moved.refund:
         orders.place(draft, tx.id, "refund", moved.refund, tx.currency, adjustment_id)
     changes |= {**moved.changes, **_tell_rail(draft, tx, moved)}
+    if target in FINAL:
+        changes["requirements"] = {}
     new = msgspec.structs.replace(tx, state_id=target, **changes)
     draft.step(TRANSACTIONS, tx, new, target.lower(), reason, actor)
     return draft.find(TRANSACTIONS, tx.id) or new
 
 
-def begin(draft: Draft, tx: Transaction) -> Transaction:
-    """Add a transaction to which nothing has happened yet, as far as the rules let it."""
-    verdict = draft.judge(TRANSACTIONS, tx)
+def begin(draft: Draft, tx: Transaction, *, has_come: bool = False) -> Transaction:
+    """Add a transaction to which nothing has happened yet, as far as the rules let it.
+
+    Money that has come cannot be refused any more: it is held instead.
+    """
+    verdict = _judge_arrived(draft, tx) if has_come else draft.judge(TRANSACTIONS, tx)
     if verdict.hold:
         tx = msgspec.structs.replace(tx, target_state_id="HELD")
     tx = verdict.label(tx)
+    if tx.target_state_id == MACHINE.initial:
+        # It goes nowhere by itself, so that it waits where it is.
+        tx = msgspec.structs.replace(tx, requirements=verdict.requirements)
     draft.create(TRANSACTIONS, tx, verdict.reason)
-    return tx if verdict.approval_id is None else freeze(draft, tx, verdict)
+    return freeze(draft, tx, verdict) if verdict.requirements != tx.requirements else tx
+
+
+def _judge_arrived(draft: Draft, tx: Transaction) -> Verdict:
+    try:
+        with draft.whole():
+            return draft.judge(TRANSACTIONS, tx)
+    except RefusedByRule as refused:
+        reason = f"It is held, because it had come already: {refused.detail}"
+        return Verdict(hold=True, reason=reason)
 
 
 def freeze(
@@ -114,21 +132,38 @@ def freeze(
     **changes: Any,
 ) -> Transaction:
     """Let a transaction wait for an approval: its money is reserved, and no rail hears of it."""
-    approval = ids.say("approval", verdict.approval_id or tx.id)
-    waiting = msgspec.structs.replace(tx, requirements={**tx.requirements, "approval": approval})
+    wanted = {**tx.requirements, **verdict.requirements}
+    waiting = msgspec.structs.replace(tx, requirements=wanted)
     return take(draft, waiting, "PROCESSING", actor=actor, reason=verdict.reason, **changes)
 
 
 def thaw(draft: Draft, old: Transaction, reason: str) -> Transaction:
     """Let a transaction go on whose approval was given."""
     refuse_inactive(draft, old.from_account_id, old.to_account_id)
-    left = {name: one for name, one in old.requirements.items() if name != "approval"}
-    tx = msgspec.structs.replace(old, requirements=left)
-    if tx.needs_order:
-        order_id = _engage(draft, tx, order_of(draft, tx))
-        tx = msgspec.structs.replace(tx, order_id=order_id)
-    draft.change(TRANSACTIONS, old, tx, "updated", reason)
+    tx = _approved(old)
+    order = order_of(draft, tx)
+    if tx.flow == "OUTBOUND" and tx.target_state_id == "HELD" and order is None:
+        return take(draft, tx, "HELD", reason=reason)
+    if tx.needs_order and tx.state_id in UNDER_WAY:
+        tx = msgspec.structs.replace(tx, order_id=_engage(draft, tx, order))
+    draft.change(TRANSACTIONS, old, tx, "updated")
     return go_on(draft, draft.find(TRANSACTIONS, tx.id) or tx, reason)
+
+
+def turn_down(draft: Draft, old: Transaction, reason: str) -> Transaction:
+    """Fail a transaction whose approval was not given, unless its money has left before."""
+    tx, order = _approved(old), order_of(draft, old)
+    if tx.has_left:
+        return go_on(draft, tx, reason)
+    new = take(draft, tx, "FAILED", reason=reason)
+    if order is not None and order.is_in_flight:
+        # The rail has it from before; it is asked on, in case that it carries it out.
+        orders.wake(draft, order_of(draft, new) or order, order.status)
+    return new
+
+
+def _approved(tx: Transaction) -> Transaction:
+    return msgspec.structs.replace(tx, requirements=tx.unresolved_beside("approval"))
 
 
 def go_on(draft: Draft, tx: Transaction, reason: str | None = None) -> Transaction:

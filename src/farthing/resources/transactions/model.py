@@ -86,11 +86,6 @@ class Transaction(ObjectRow, frozen=True):
         return self.requirements
 
     @property
-    def awaits_approval(self) -> bool:
-        """Tell whether somebody has to approve it before anything happens to it."""
-        return "approval" in self.requirements
-
-    @property
     def needs_order(self) -> bool:
         """Whether a rail must be told; a transfer to us is brought by the payer's bank alone."""
         return not (self.flow == "INTERNAL" or self.settled or self.is_brought)
