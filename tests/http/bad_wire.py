@@ -1,5 +1,6 @@
 """Requests byte by byte, as no well-behaved client would send them, and what they are aimed at."""
 
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from urllib.parse import unquote
 
 from tests.controls import scene
 from tests.payments import Send, furnish, idle, in_path, spends
+from tests.trials import new_alert, new_backtest
 from tests.verdicts import new_approval
 
 from farthing.catalog import OPERATIONS
@@ -190,6 +192,10 @@ async def _make(tenant: "Tenant", noun: str, made: dict[str, str]) -> str:
         return await snapshot(tenant, await _object(tenant, fictitious_id("tenant"), made))
     if noun == "approval":
         return await new_approval(tenant.service, tenant.id)
+    if noun == "alert":
+        return await new_alert(tenant.call, with_key(tenant))
+    if noun == "backtest":
+        return await new_backtest(with_key(tenant))
     creation = _creation(noun)
     body = await _real(tenant, creation.body_example, made)
     token = credential(creation, tenant)
@@ -207,6 +213,11 @@ async def first_event(send: Send) -> str:
     """Return an event, which nobody makes by itself: every tenant's log begins with its making."""
     page = (await send("GET", "/v1/events?limit=1", None)).json()
     return str(page["results"][0]["id"])
+
+
+def with_key(tenant: "Tenant") -> Send:
+    """Return what sends requests with the tenant's key."""
+    return functools.partial(tenant.call, token=tenant.key)
 
 
 async def snapshot(tenant: "Tenant", of: str) -> str:

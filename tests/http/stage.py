@@ -23,6 +23,7 @@ from tests.duties import duty
 from tests.http.bad_wire import creation_of, first_event
 from tests.ledger.books import Books
 from tests.payments import furnish, idle, in_path, spends
+from tests.trials import new_alert, new_backtest
 from tests.verdicts import new_approval
 
 from farthing.config import Settings
@@ -134,6 +135,10 @@ class Stage:
             shown = model.read(self.credentials[Grant.API_KEY])
             assert shown is not None
             return await new_approval(self.service, shown.tenant_id)
+        if noun == "alert":
+            return await new_alert(self._call, self._call_with_key)
+        if noun == "backtest":
+            return await new_backtest(self._call_with_key)
         if noun == "snapshot":
             keep = self.operations["tenants.keep"]
             tenant = await self._object(fictitious_id("tenant"))
@@ -175,6 +180,10 @@ class Stage:
     async def _call(self, method: str, path: str, body: Any) -> httpx2.Response:
         """Send anything in the name of the client."""
         headers = {"X-Token": self.credentials[Grant.CLIENT_TOKEN]}
+        return await self.client.request(method, path, json=body, headers=headers)
+
+    async def _call_with_key(self, method: str, path: str, body: Any) -> httpx2.Response:
+        headers = {"X-Token": self.credentials[Grant.API_KEY]}
         return await self.client.request(method, path, json=body, headers=headers)
 
     async def _send(

@@ -5,6 +5,7 @@ import base64
 import dataclasses
 import re
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -14,8 +15,9 @@ import msgspec
 import pytest
 from tests.controls import scene
 from tests.http import bad_wire
-from tests.http.bad_wire import creation_of, first_event
+from tests.http.bad_wire import creation_of, first_event, with_key
 from tests.payments import charge, create, furnish, in_path, spends
+from tests.trials import new_alert, new_backtest
 from tests.verdicts import new_approval
 
 from farthing.catalog import OBJECTS, OPERATIONS
@@ -35,6 +37,12 @@ PLURALS = {noun: f"{noun}s" for noun in OBJECTS} | {
     "transaction": "tx",
 }
 MISSING_ID = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
+# What nobody makes by itself.
+MADE_BY_RULES: dict[str, Callable[["Tenant"], Awaitable[str]]] = {
+    "approval": lambda tenant: new_approval(tenant.service, tenant.id),
+    "alert": lambda tenant: new_alert(tenant.call, with_key(tenant)),
+    "backtest": lambda tenant: new_backtest(with_key(tenant)),
+}
 
 
 def named(operation: Operation) -> str:
@@ -65,8 +73,8 @@ class Place:
         place = cls(tenant, customer, await tenant.token_for(customer))
         wanted = set(OBJECTS) if operation is None else nouns_of(operation)
         # In the order of the catalogue, where what an object refers to comes before it.
-        nouns = [one for one in OBJECTS if one in wanted and one not in {"customer", "approval"}]
-        for noun in nouns:
+        left = {"customer", *MADE_BY_RULES}
+        for noun in [one for one in OBJECTS if one in wanted and one not in left]:
             creation = creation_of(noun, OPERATIONS)
             answer = await place.request(creation, bad_wire.credential(creation, tenant))
             assert answer.status_code == 201, answer.text
@@ -74,9 +82,9 @@ class Place:
         if "account" in wanted:
             place.other_account = await tenant.new_account(customer)
         place.objects["event"] = await first_event(tenant.call)
-        place.objects["approval"] = f"approval/{MISSING_ID}"
-        if operation is not None and operation.noun == "approval":
-            place.objects["approval"] = await new_approval(tenant.service, tenant.id)
+        place.objects |= {noun: f"{noun}/{MISSING_ID}" for noun in MADE_BY_RULES}
+        if operation is not None and operation.noun in MADE_BY_RULES:
+            place.objects[operation.noun] = await MADE_BY_RULES[operation.noun](tenant)
         if operation is not None and operation.of_house:
             body = {"name": "Thrown away"}
             made = await tenant.call("POST", "/v1/sandbox/tenants", body, token=tenant.operator)
