@@ -58,7 +58,7 @@ class Running:
         self.run(self._start())
 
     async def _start(self) -> None:
-        self.service = await Service.start(self._database.settings())
+        self.service = await Service.start(self._database.settings(webhook_private=True))
         config = uvicorn.Config(
             build(self.service),
             http=CuttableProtocol,

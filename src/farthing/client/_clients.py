@@ -112,12 +112,12 @@ class Farthing(Operations):
 class AsyncFarthing(AsyncOperations):
     """A client that awaits answers; everything else is as in `Farthing`.
 
-    >>> async def count_customers():
+    >>> async def names():
     ...     async with AsyncFarthing(api_key, sandbox=True) as client:
-    ...         await client.customers.create(type="INDIVIDUAL", name="Ada")
-    ...         return len([one.name async for one in client.customers.list(tag="new")])
-    >>> asyncio.run(count_customers())
-    0
+    ...         await client.customers.create(type="INDIVIDUAL", name="Ada", tags=["new"])
+    ...         return [one.name async for one in client.customers.list(tag="new")]
+    >>> asyncio.run(names())
+    ['Ada']
     """
 
     def __init__(

@@ -18,7 +18,19 @@ from farthing.client.models import (
 
 
 class AccountsOperations(AccountsStatementsOperations):
-    """Accounts: where a customer's money is held."""
+    """Accounts: where a customer's money is held.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> client.accounts.get(account.id).available_balance
+    '2500'
+    >>> client.accounts.transitions(account.id).possible[0].why
+    'Nothing may move for a while.'
+    """
 
     def create(
         self,

@@ -19,7 +19,20 @@ from farthing.client.models import (
 
 
 class BankAccountsOperations(Namespace):
-    """Bank accounts: where customers are paid out to."""
+    """Bank accounts: where customers are paid out to.
+
+    >>> from farthing.client.models import Address
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> client.bank_accounts.create(
+    ...     owner_id=ada.id,
+    ...     currency_iso="GBP",
+    ...     country_iso="GB",
+    ...     account_number="12345678",
+    ...     sort_code="204514",
+    ...     billing_address=Address(country_iso="GB"),
+    ... ).state_id
+    'ENABLED'
+    """
 
     def create(
         self,

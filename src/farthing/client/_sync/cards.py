@@ -20,7 +20,20 @@ from farthing.client.models import (
 
 
 class CardsOperations(Namespace):
-    """Cards: how customers pay, and the vault that keeps their numbers."""
+    """Cards: how customers pay, and the vault that keeps their numbers.
+
+    >>> from farthing.client.models import Address
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> card = client.for_customer(ada.id).cards.create(
+    ...     owner_id=ada.id,
+    ...     card_number="4242424242424242",
+    ...     expiry="1230",
+    ...     cvv="123",
+    ...     billing_address=Address(country_iso="GB", postal_code="SW1Y 4JH"),
+    ... )
+    >>> card.state_id, card.scheme, card.card_number_suffix
+    ('ENABLED', 'VISA', '4242')
+    """
 
     def create(
         self,

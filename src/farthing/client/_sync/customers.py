@@ -20,7 +20,16 @@ from farthing.client.models import (
 
 
 class CustomersOperations(Namespace):
-    """Customers: the people and businesses whose money it is."""
+    """Customers: the people and businesses whose money it is.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada", tags=["vip"])
+    >>> client.customers.update(ada.id, name="Ada Lovelace").name
+    'Ada Lovelace'
+    >>> [one.name for one in client.customers.list(tag="vip")]
+    ['Ada Lovelace']
+    >>> client.customers.move(ada.id, to_state_id="DISABLED").state_id
+    'DISABLED'
+    """
 
     def create(
         self,

@@ -11,7 +11,17 @@ from farthing.client.models import Event, EventPage
 
 
 class EventsOperations(EventsServiceOperations):
-    """Events: every change of every object, in the order of the commits."""
+    """Events: every change of every object, in the order of the commits.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> [event.type for event in client.events.list(object_id=ada.id)]
+    ['customer.created']
+    >>> page = next(client.events.list(limit=1).pages())
+    >>> with client.events.stream(after=page.next_cursor, type="customer.*") as stream:
+    ...     event = next(stream)
+    >>> event.type, event.object.name
+    ('customer.created', 'Ada')
+    """
 
     def list(
         self,

@@ -8,7 +8,11 @@ from farthing.client.models import Machines
 
 
 class MachinesOperations(Namespace):
-    """Operations on machines."""
+    """Operations on machines.
+
+    >>> [one.noun for one in client.machines.list().results if "DISPUTED" in one.states]
+    ['transaction']
+    """
 
     def list(self) -> Machines:
         """Read every state machine as data."""

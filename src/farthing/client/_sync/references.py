@@ -18,7 +18,14 @@ from farthing.client.models import (
 
 
 class ReferencesOperations(Namespace):
-    """References: what a payer puts on a bank transfer, so that the money finds its account."""
+    """References: what a payer puts on a bank transfer, so that the money finds its account.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> reference.reference, reference.receiving_details.sort_code
+    ('RF...', '...')
+    """
 
     def create(
         self,

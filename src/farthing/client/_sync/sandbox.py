@@ -18,7 +18,23 @@ from farthing.client.models import ControlledTransaction
 
 
 class SandboxOperations(Namespace):
-    """Sandbox: whatever can happen outside, made to happen by a request."""
+    """Sandbox: whatever can happen outside, made to happen by a request.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> client.sandbox.transactions.dispute(arrived.id, amount="500").object.state_id
+    'DISPUTED'
+    >>> client.sandbox.clock.advance(advance="P3D").complete
+    True
+    >>> client.sandbox.faults.arm(kind="unavailable", count=2).remaining
+    2
+    >>> client.accounts.get(account.id).id == account.id  # after two attempts that failed
+    True
+    """
 
     @cached_property
     def bank_accounts(self) -> SandboxBankAccountsOperations:

@@ -8,7 +8,11 @@ from farthing.client.models import ServiceStatus
 
 
 class StatusOperations(Namespace):
-    """Operations on status."""
+    """Operations on status.
+
+    >>> client.status.get().environment
+    'sandbox'
+    """
 
     def get(self) -> ServiceStatus:
         """Read the health of the service, part by part."""

@@ -8,7 +8,14 @@ from farthing.client.models import AccessToken, Revocation
 
 
 class TokensOperations(Namespace):
-    """Tenants, credentials and access tokens."""
+    """Tenants, credentials and access tokens.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL")
+    >>> client.tokens.issue(ada.id)  # for an application of the customer's own
+    <AccessToken, not shown>
+    >>> client.tokens.revoke(ada.id).customer_id == ada.id
+    True
+    """
 
     def issue(self, id: str, *, idempotency_key: str | None = None) -> AccessToken:
         """Issue an access token for a customer.

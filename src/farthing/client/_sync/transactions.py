@@ -24,7 +24,23 @@ from farthing.client.models import (
 
 
 class TransactionsOperations(TransactionsPaymentsOperations):
-    """Transactions: money on its way, from state to state, and every step in the ledger."""
+    """Transactions: money on its way, from state to state, and every step in the ledger.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> client.transactions.get(arrived.id).state_id
+    'EFFECTED'
+    >>> from farthing.client.models import AdjustmentOption, MoveOptions
+    >>> refund = MoveOptions(adjustment=AdjustmentOption(adjustment_amount="500"))
+    >>> client.transactions.move_dry_run(arrived.id, to_state_id="ADJUSTED", options=refund).path
+    ['EFFECTED', 'ADJUSTED']
+    >>> client.transactions.move(arrived.id, to_state_id="ADJUSTED", options=refund).adjustments
+    [Adjustment(id='adjustment/...', type='REFUND', amount='500', ...)]
+    """
 
     def update(
         self,

@@ -20,7 +20,14 @@ from farthing.client.models import (
 
 
 class WebhooksOperations(WebhooksDeliveriesOperations):
-    """Webhooks: addresses to which events are delivered, signed, in order per object."""
+    """Webhooks: addresses to which events are delivered, signed, in order per object.
+
+    >>> hook = client.webhooks.create(url="https://example.org/hook", events=["transaction.*"])
+    >>> hook  # its secret is what `verify_webhook` takes
+    <WebhookWithSecret, not shown>
+    >>> client.webhooks.delete(hook.id).state_id
+    'DELETED'
+    """
 
     def create(
         self,
