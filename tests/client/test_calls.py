@@ -1,13 +1,16 @@
 """Calls: typed answers, tokens by themselves, lists without cursors, one exception per code."""
 
 import pickle
+from collections import UserList
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import pytest
-from tests.client.conftest import Maker, Shop
+from tests.client.conftest import Maker, Running, Shop
 
-from farthing.client import errors
+from farthing.client import Farthing, errors
 from farthing.client.models import Address, AdjustmentOption, Card, CardPage, MoveOptions
 
 UNKNOWN = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
@@ -179,6 +182,30 @@ def test_a_problem_is_an_exception_of_its_own_with_everything_that_was_said(clie
 def test_what_is_no_identifier_leads_to_no_other_address(client: Any, identifier: str) -> None:
     with pytest.raises(ValueError, match="must be account/<uuid>"):
         client.accounts.get(identifier)
+
+
+def test_what_is_no_customer_is_refused_at_once(make: Maker, client: Any, shop: Shop) -> None:
+    with pytest.raises(ValueError, match="must be customer/<uuid>"):
+        client.for_customer("Ada")
+    with pytest.raises(ValueError, match="must be customer/<uuid>"):
+        make(shop.operator, tenant=UNKNOWN)
+
+
+def test_any_sequence_and_any_mapping_will_do(client: Any) -> None:
+    ada = client.customers.create(
+        type="INDIVIDUAL", tags=UserList(["vip"]), annotations=MappingProxyType({"n": "1"})
+    )
+    assert (ada.tags, ada.annotations) == (["vip"], {"n": "1"})
+
+
+def test_threads_share_a_client(running: Running, shop: Shop) -> None:
+    with Farthing(shop.key, base_url=running.url) as client, ThreadPoolExecutor(8) as threads:
+        owners = list(threads.map(lambda _: new_customer(client), range(16)))
+        opened = threads.map(
+            lambda one: client.for_customer(one).accounts.create(owner_id=one, currency_iso="GBP"),
+            owners,
+        )
+        assert [one.owner_id for one in opened] == owners
 
 
 def test_the_service_is_asked_about_itself(client: Any) -> None:

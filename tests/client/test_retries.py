@@ -13,7 +13,7 @@ from tests.client.test_calls import new_card, new_customer
 from farthing.client import Farthing, Retries, errors
 from farthing.client._asks import Ask
 from farthing.client._credentials import read
-from farthing.client._operations import CUSTOMERS_CREATE, CUSTOMERS_LIST
+from farthing.client._operations import ACCOUNTS_LIST, CUSTOMERS_CREATE, CUSTOMERS_LIST
 from farthing.client._retries import read_retry_after
 from farthing.client._session import Session
 from farthing.client._steps import Broken, Flow, Pause, Reply, Send
@@ -143,6 +143,33 @@ def test_the_first_request_with_a_key_is_waited_for() -> None:
     assert len(sent) == 2
     assert pauses[0] >= 1
     assert result is GOOD
+
+
+def test_a_first_request_that_never_ends_is_not_waited_for_for_ever() -> None:
+    running = [refusal(409, "idempotency_in_progress")] * 1000
+    sent, _, result = play(session(attempts=1, patience=3).call(Ask(CUSTOMERS_CREATE)), *running)
+    assert 3 <= len(sent) <= 31
+    assert isinstance(result, errors.IdempotencyInProgress)
+
+
+def test_a_token_that_cannot_be_had_is_asked_for_as_often_as_anything_else() -> None:
+    cut, away = Broken("ConnectError"), refusal(503, "unavailable")
+    sent, pauses, result = play(session(attempts=2).call(Ask(ACCOUNTS_LIST)), cut, away)
+    assert {one.ask.operation.path for one in sent} == {"/v1/customers/{id}/tokens"}
+    assert (len(sent), len(pauses)) == (2, 1)
+    assert isinstance(result, errors.Unavailable)
+
+
+@pytest.mark.parametrize("key", ["", "one\nX-Token: two", "\u20ac"])
+def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(
+    client: Any, key: str
+) -> None:
+    if key:
+        with pytest.raises(ValueError, match="printable ASCII"):
+            client.customers.create(type="INDIVIDUAL", idempotency_key=key)
+    else:
+        with pytest.raises(errors.ValidationFailed):
+            client.customers.create(type="INDIVIDUAL", idempotency_key=key)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422, 500])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.client.conftest import Maker, Running, Shop
-from tests.client.test_calls import new_customer
+from tests.client.test_calls import UNKNOWN, new_customer
 from tests.client.test_retries import refusal, session
 
 from farthing.client import Retries, errors
@@ -93,10 +93,14 @@ def block(number: int, text: str = "") -> bytes:
 OPENED = Reply(200, {}, b"")
 
 
-def follow(*outcomes: Outcome, attempts: int = 5) -> tuple[list[Any], list[str | None]]:
+def follow(
+    *outcomes: Outcome, attempts: int = 5, customer: str | None = None
+) -> tuple[list[Any], list[str | None]]:
     """Follow a stream that goes as told, to the last outcome; return events and resumptions."""
     waiting, found, resumed = list(outcomes), list[Any](), list[str | None]()
-    flow = Follower(session(attempts=attempts), Ask(EVENTS_STREAM)).flow()
+    caller = session(attempts=attempts)
+    caller = caller if customer is None else caller.for_customer(customer)
+    flow = Follower(caller, Ask(EVENTS_STREAM)).flow()
     step = next(flow)
     while True:
         outcome: Outcome = None
@@ -144,3 +148,16 @@ def test_a_stream_that_was_once_open_waits_as_long_as_it_takes() -> None:
         follow(refusal(503, "unavailable"), refusal(503, "unavailable"), attempts=2)
     with pytest.raises(errors.Unauthenticated):
         follow(OPENED, None, refusal(401, "unauthenticated"))
+
+
+def test_also_a_token_that_cannot_be_renewed_for_a_while_is_waited_for() -> None:
+    token = Reply(201, {}, b'{"accessToken": "t", "expiresAt": "2100-01-01T00:00:00.000Z"}')
+    revoked = refusal(401, "unauthenticated")
+    found, _ = follow(
+        *(token, OPENED, block(1), None, revoked),
+        *(Broken("ConnectError"), refusal(503, "unavailable"), Broken("ConnectError")),
+        *(token, OPENED, block(2)),
+        attempts=2,
+        customer=f"customer/{UNKNOWN}",
+    )
+    assert [one.id for one in found] == ["event/1", "event/2"]

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -51,6 +51,9 @@ class Ask:
     def __post_init__(self) -> None:
         if self.operation.writes and self.key is None:
             object.__setattr__(self, "key", str(uuid.uuid4()))
+        for text in (self.key, self.last_event_id):
+            if text is not None and not (text.isascii() and text.isprintable()):
+                raise ValueError("An idempotency key or event id must be printable ASCII.")
 
     @property
     def target(self) -> str:
@@ -78,18 +81,33 @@ class Ask:
         if self.body is None:
             return None
         given = Body((name, value) for name, value in self.body.items() if value is not None)
-        return msgspec.json.encode(given)
+        return msgspec.json.encode(given, enc_hook=_plain)
 
     def _identifier(self, text: str) -> str:
-        """Say an identifier as the path says it; what is none must not lead to another address."""
-        noun, _, rest = text.partition("/")
-        ours = {self.operation.noun, self.operation.path_noun}
-        if noun not in ours or not _UUID.fullmatch(rest):
-            raise ValueError(f"The identifier must be {self.operation.noun}/<uuid>.")
-        return f"{self.operation.path_noun}/{rest}"
+        """Say an identifier as the path says it."""
+        noun, path_noun = self.operation.noun, self.operation.path_noun
+        prefix, slash, rest = text.partition("/")
+        check_identifier(noun, f"{noun if prefix == path_noun else prefix}{slash}{rest}")
+        return f"{path_noun}/{rest}"
 
 
-def _pairs(query: Mapping[str, Any]) -> Any:
+def check_identifier(noun: str, text: str) -> None:
+    """Refuse what is no identifier: what somebody typed must not lead to another address."""
+    prefix, _, rest = text.partition("/")
+    if prefix != noun or not _UUID.fullmatch(rest):
+        raise ValueError(f"The identifier must be {noun}/<uuid>.")
+
+
+def _plain(value: object) -> object:
+    """Write as JSON whatever is a mapping or a sequence."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
+
+
+def _pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in query.items():
         if isinstance(value, Mapping):
             yield from ((f"{name}.{key}", one) for key, one in value.items())

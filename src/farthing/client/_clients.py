@@ -6,6 +6,7 @@ from typing import Final, Self
 import httpx2
 
 from farthing.client import _credentials
+from farthing.client._asks import check_identifier
 from farthing.client._async import AsyncOperations
 from farthing.client._driving import AsyncDriver, Driver
 from farthing.client._retries import Retries
@@ -20,6 +21,8 @@ def _session(
     api_key: str, *, sandbox: bool, base_url: str | None, retries: Retries, tenant: str | None
 ) -> Session:
     credential = _credentials.read(api_key, sandbox=sandbox)
+    if tenant is not None:
+        check_identifier("customer", tenant)
     address = _credentials.address(base_url, sandbox=sandbox)
     return Session(address, credential, retries, tenant)
 

@@ -11,7 +11,7 @@ class Retries:
     """How often and how patiently a call is tried again; times are in seconds.
 
     >>> Retries(attempts=1)  # never again
-    Retries(attempts=1, first_pause=0.25, longest_pause=20.0)
+    Retries(attempts=1, first_pause=0.25, longest_pause=20.0, patience=60.0)
     """
 
     # The first one counts too.
@@ -20,6 +20,8 @@ class Retries:
     first_pause: float = 0.25
     # Also if the service names a longer one.
     longest_pause: float = 20.0
+    # How long altogether to wait while the first request with the same key still runs.
+    patience: float = 60.0
 
     def __post_init__(self) -> None:
         if self.attempts < 1:

@@ -1,6 +1,5 @@
 """Calls: with which credential, how often, and what their answers mean."""
 
-import itertools
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from farthing.client import _failures
-from farthing.client._asks import Ask, Operation
+from farthing.client._asks import Ask, Operation, check_identifier
 from farthing.client._credentials import Credential
 from farthing.client._model import Model
 from farthing.client._retries import Retries
@@ -21,6 +20,8 @@ T = TypeVar("T")
 _MARGIN: Final = timedelta(minutes=1)
 _MOST_TOKENS: Final = 10_000
 _UNAUTHENTICATED: Final = 401
+# No pause counts for less, so that waiting has an end.
+_LEAST_WAIT: Final = 0.1
 _ISSUE: Final = Operation(
     "POST", "/v1/customers/{id}/tokens", "customer", "customer", takes_key=True
 )
@@ -79,6 +80,7 @@ class Session:
         """Return the session of a customer."""
         if self.credential.kind == "token":
             raise ValueError("An access token is of one customer already; use the API key.")
+        check_identifier("customer", customer)
         return replace(self, customer=customer)
 
     def answer(self, ask: Ask, kind: type[T]) -> Flow[T]:
@@ -94,30 +96,38 @@ class Session:
         return outcome
 
     def _patiently(self, ask: Ask) -> Flow[Reply | Broken]:
-        for failures in itertools.count(1):
+        failures, waited = 0, 0.0
+        while True:
             outcome = yield from self.attempt(ask)
-            if not outcome.is_passing or failures >= self.retries.attempts:
+            # That the first request still runs is no failure of this one.
+            if isinstance(outcome, Reply) and outcome.is_in_progress:
+                is_over = waited >= self.retries.patience
+            else:
+                failures += 1
+                is_over = not outcome.is_passing or failures >= self.retries.attempts
+            if is_over:
                 return outcome
-            yield Pause(self.retries.pause(failures, outcome.retry_after))
-        raise AssertionError("unreachable")
+            pause = self.retries.pause(max(failures, 1), outcome.retry_after)
+            waited += max(pause, _LEAST_WAIT)
+            yield Pause(pause)
 
     def attempt(self, ask: Ask, *, is_stream: bool = False) -> Flow[Reply | Broken]:
         """Send a request once; again only if the access token was worth nothing any more."""
-        operation = ask.operation
-        text = yield from self._credential(operation)
-        outcome = yield from self._send(ask, text, is_stream=is_stream)
-        customer = self._customer(operation)
-        is_refused = isinstance(outcome, Reply) and outcome.status == _UNAUTHENTICATED
-        if is_refused and customer is not None and text is not None:
+        outcome: Reply | Broken = Broken("no access token")
+        for _ in range(2):
+            text = yield from self._credential(ask.operation)
+            if isinstance(text, Reply | Broken):
+                return text
+            tenant = self.tenant if text == self.credential.text else None
+            step = Send(ask, ask.headers(text, tenant), is_stream)
+            outcome = yield from send(step)
+            customer = self._customer(ask.operation)
+            is_refused = isinstance(outcome, Reply) and outcome.status == _UNAUTHENTICATED
+            if not is_refused or customer is None or text is None:
+                return outcome
             # Nothing was done, so that nothing can be done twice.
             self.tokens.forget(customer, text)
-            text = yield from self._credential(operation)
-            outcome = yield from self._send(ask, text, is_stream=is_stream)
         return outcome
-
-    def _send(self, ask: Ask, text: str | None, *, is_stream: bool) -> Flow[Reply | Broken]:
-        tenant = self.tenant if text == self.credential.text else None
-        return (yield from send(Send(ask, ask.headers(text, tenant), is_stream)))
 
     def _customer(self, operation: Operation) -> str | None:
         """Return the customer with whose token an operation is called; None for the key itself."""
@@ -128,16 +138,20 @@ class Session:
         # The client is itself a customer, whose id its key says.
         return self.customer or self.credential.tenant
 
-    def _credential(self, operation: Operation) -> Flow[str | None]:
+    def _credential(self, operation: Operation) -> Flow[str | Reply | Broken | None]:
+        """Return the credential for an operation, or what came instead of a new one."""
         customer = self._customer(operation)
         if customer is None:
             return None if operation.is_open else self.credential.text
         found = self.tokens.find(customer)
         if found is not None:
             return found
+        # Whoever called is patient already.
         whoever_holds_the_key = replace(self, customer=None)
-        reply = yield from whoever_holds_the_key.call(Ask(_ISSUE, customer))
-        return self.tokens.keep(customer, read(reply.content, _Token))
+        outcome = yield from whoever_holds_the_key.attempt(Ask(_ISSUE, customer))
+        if not isinstance(outcome, Reply) or not outcome.is_good:
+            return outcome
+        return self.tokens.keep(customer, read(outcome.content, _Token))
 
 
 def read(content: bytes, kind: type[T]) -> T:

@@ -17,7 +17,7 @@ from farthing.client._retries import read_retry_after
 T = TypeVar("T")
 
 _GOOD: Final = 400
-_IN_PROGRESS: Final = (409, "idempotency_in_progress")
+_CONFLICT: Final = 409
 # 502 and 504 are how a gateway says that its connection broke.
 _PASSING: Final = frozenset({429, 502, 503, 504})
 
@@ -74,10 +74,15 @@ class Reply:
     @property
     def is_passing(self) -> bool:
         """Tell whether the same request can have another answer in a moment."""
+        return self.status in _PASSING or self.is_in_progress
+
+    @property
+    def is_in_progress(self) -> bool:
+        """Tell whether the first request with the same key still runs."""
+        if self.status != _CONFLICT:
+            return False
         problem = self.problem
-        return self.status in _PASSING or (
-            problem is not None and (self.status, problem.code) == _IN_PROGRESS
-        )
+        return problem is not None and problem.code == "idempotency_in_progress"
 
     @property
     def retry_after(self) -> float:
