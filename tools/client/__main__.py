@@ -52,6 +52,8 @@ def _tidy(files: dict[str, str]) -> dict[str, str]:
             (base / name).parent.mkdir(parents=True, exist_ok=True)
             (base / name).write_text(text, "utf-8")
         ours = ["--config", 'lint.isort.known-first-party = ["farthing"]']
+        # What is left of a long import fits on a line again.
+        ours += ["--config", "lint.isort.split-on-trailing-comma = false"]
         fix = ["check", "--fix-only", "--select", "F401,I", *ours]
         for arguments in (fix, ["format"]):
             command = [ruff, *arguments, "--no-cache", "--quiet", "--config", config, str(base)]

@@ -15,6 +15,9 @@ from tools.client.methods import methods_of
 from tools.client.places import SYNC, Flavour, Place, namespace_of
 from tools.client.speech import Speech
 
+# What fits between the quotes of a docstring.
+_LONGEST: Final = 90
+
 Tree = dict[Place, list[Operation]]
 
 _HOMES: Final[dict[str, str]] = {
@@ -145,7 +148,8 @@ def _class_docstring(part: Part, flavour: Flavour) -> str:
     sentence = f"Operations on {_spoken(place)}."
     home = next((_home(one) for one in part.operations), "")
     if home in sys.modules and len(place) == 1:
-        sentence = inspect.cleandoc(sys.modules[home].__doc__ or sentence).split("\n\n")[0]
+        told = inspect.cleandoc(sys.modules[home].__doc__ or sentence).split("\n\n")[0]
+        sentence = told if len(told) <= _LONGEST else sentence
     # The examples run as tests, and a test can only wait.
     example = EXAMPLES.get(".".join(place), "") if flavour is SYNC else ""
     if not example:

@@ -9,12 +9,7 @@ from farthing.client._asks import Ask
 from farthing.client._async.accounts_statements import AsyncAccountsStatementsOperations
 from farthing.client._model import Body
 from farthing.client._reading import AsyncListing
-from farthing.client.models import (
-    Account,
-    AccountPage,
-    AccountState,
-    Transitions,
-)
+from farthing.client.models import Account, AccountPage, AccountState, Transitions
 
 
 class AsyncAccountsOperations(AsyncAccountsStatementsOperations):

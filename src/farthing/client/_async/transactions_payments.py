@@ -8,9 +8,7 @@ from farthing.client import _operations as operations
 from farthing.client._asks import Ask
 from farthing.client._model import Body
 from farthing.client._namespaces import AsyncNamespace
-from farthing.client.models import (
-    Transaction,
-)
+from farthing.client.models import Transaction
 
 
 class AsyncTransactionsPaymentsOperations(AsyncNamespace):

@@ -9,12 +9,7 @@ from farthing.client._asks import Ask
 from farthing.client._model import Body
 from farthing.client._reading import Listing
 from farthing.client._sync.accounts_statements import AccountsStatementsOperations
-from farthing.client.models import (
-    Account,
-    AccountPage,
-    AccountState,
-    Transitions,
-)
+from farthing.client.models import Account, AccountPage, AccountState, Transitions
 
 
 class AccountsOperations(AccountsStatementsOperations):

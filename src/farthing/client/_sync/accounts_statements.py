@@ -7,9 +7,7 @@ from typing import Literal
 from farthing.client import _operations as operations
 from farthing.client._asks import Ask
 from farthing.client._namespaces import Namespace
-from farthing.client.models import (
-    Statement,
-)
+from farthing.client.models import Statement
 
 
 class AccountsStatementsOperations(Namespace):

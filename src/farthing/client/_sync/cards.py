@@ -9,14 +9,7 @@ from farthing.client._asks import Ask
 from farthing.client._model import Body
 from farthing.client._namespaces import Namespace
 from farthing.client._reading import Listing
-from farthing.client.models import (
-    Address,
-    Card,
-    CardPage,
-    CardState,
-    StorageType,
-    Transitions,
-)
+from farthing.client.models import Address, Card, CardPage, CardState, StorageType, Transitions
 
 
 class CardsOperations(Namespace):

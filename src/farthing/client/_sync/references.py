@@ -9,12 +9,7 @@ from farthing.client._asks import Ask
 from farthing.client._model import Body
 from farthing.client._namespaces import Namespace
 from farthing.client._reading import Listing
-from farthing.client.models import (
-    Reference,
-    ReferencePage,
-    ReferenceState,
-    Transitions,
-)
+from farthing.client.models import Reference, ReferencePage, ReferenceState, Transitions
 
 
 class ReferencesOperations(Namespace):

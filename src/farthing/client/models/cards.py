@@ -3,11 +3,7 @@
 
 from farthing.client._model import Model
 from farthing.client.models.common import Address
-from farthing.client.models.words import (
-    CardType,
-    Scheme,
-    StorageType,
-)
+from farthing.client.models.words import CardType, Scheme, StorageType
 
 
 class Card(Model, frozen=True, kw_only=True):

@@ -3,9 +3,7 @@
 
 from farthing.client._model import Model
 from farthing.client.models.common import Address
-from farthing.client.models.words import (
-    CustomerType,
-)
+from farthing.client.models.words import CustomerType
 
 
 class PreferredInstruments(Model, frozen=True, kw_only=True):

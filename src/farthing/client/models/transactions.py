@@ -6,12 +6,7 @@ from typing import Literal
 from farthing.client._model import Model
 from farthing.client.models.accounts import Account, Entry
 from farthing.client.models.common import Step
-from farthing.client.models.words import (
-    AdjustmentType,
-    Flow,
-    Method,
-    Purpose,
-)
+from farthing.client.models.words import AdjustmentType, Flow, Method, Purpose
 
 
 class Adjustment(Model, frozen=True, kw_only=True):
