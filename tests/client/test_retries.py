@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.client.conftest import EAGER, Maker, Running, Shop
 from tests.client.test_calls import new_card, new_customer
 
-from farthing.client import Farthing, Retries, errors
+from farthing.client import Farthing, Retries, _session, errors
 from farthing.client._asks import Ask
 from farthing.client._credentials import read
 from farthing.client._operations import ACCOUNTS_LIST, CUSTOMERS_CREATE, CUSTOMERS_LIST
@@ -158,6 +158,20 @@ def test_a_token_that_cannot_be_had_is_asked_for_as_often_as_anything_else() -> 
     assert {one.ask.operation.path for one in sent} == {"/v1/customers/{id}/tokens"}
     assert (len(sent), len(pauses)) == (2, 1)
     assert isinstance(result, errors.Unavailable)
+
+
+def test_not_more_tokens_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_session, "_MOST_TOKENS", 2)
+    issued = b'{"accessToken": "t%d", "expiresAt": "2100-01-01T00:00:00.000Z"}'
+    caller = session()
+    for number in (1, 2, 3, 3, 1):
+        own = caller.for_customer(f"customer/0190a1b2-c3d4-7e5f-8a9b-00000000000{number}")
+        known = own.tokens.find(str(own.customer)) is not None
+        replies = [GOOD] if known else [Reply(201, {}, issued % number), GOOD]
+        sent, _, _ = play(own.call(Ask(ACCOUNTS_LIST)), *replies)
+        assert sent[-1].headers["X-Token"] == f"t{number}"
+        # The first had to make room for the third.
+        assert known == (number == 3 and len(sent) == 1)
 
 
 @pytest.mark.parametrize("key", ["", "one\nX-Token: two", "\u20ac"])

@@ -12,7 +12,7 @@ from tests.client.conftest import Maker, Running, Shop
 from tests.client.test_calls import UNKNOWN, new_customer
 from tests.client.test_retries import refusal, session
 
-from farthing.client import Retries, errors
+from farthing.client import AsyncFarthing, Retries, errors
 from farthing.client._asks import Ask
 from farthing.client._operations import EVENTS_STREAM
 from farthing.client._steps import Broken, Found, Outcome, Reply, Send, Take
@@ -68,6 +68,17 @@ def test_a_stream_that_is_closed_ends(client: Any) -> None:
     next(stream)
     stream.close()
     assert list(stream) == []
+
+
+async def test_whoever_leaves_the_block_ends_the_stream(running: Running, shop: Shop) -> None:
+    async with AsyncFarthing(shop.key, base_url=running.url) as client:
+        [*_, last] = [page async for page in client.events.list().pages()]
+        await client.customers.create(type="INDIVIDUAL")
+        async with client.events.stream(after=last.next_cursor) as stream:
+            async for event in stream:
+                assert event.type == "customer.created"
+                break
+        assert [event async for event in stream] == []
 
 
 def test_a_stream_from_nowhere_is_refused(client: Any) -> None:
