@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.client.conftest import Maker, Running, Shop
 
-from farthing.client import Farthing, errors
+from farthing.client import Farthing, _listing, errors
 from farthing.client.models import Address, AdjustmentOption, Card, CardPage, MoveOptions
 
 UNKNOWN = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
@@ -120,13 +120,16 @@ def test_an_access_token_is_of_one_customer(make: Maker, client: Any) -> None:
         own.for_customer(ada)
 
 
-def test_a_list_is_read_to_its_end_and_no_further_than_its_limit(client: Any) -> None:
+def test_a_list_is_read_to_its_end_and_no_further_than_its_limit(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_listing, "_LARGEST_PAGE", 10)
     begun = datetime.now(UTC)
-    made = [new_customer(client, annotations={"n": str(n)}) for n in range(103)]
+    made = [new_customer(client, annotations={"n": str(n)}) for n in range(13)]
     found = [one.id for one in client.customers.list(created_from=begun)]
     assert found == made[::-1]
     assert [one.id for one in client.customers.list(limit=3)] == made[:-4:-1]
-    assert [len(page.results) for page in client.customers.list(limit=101).pages()] == [100, 1]
+    assert [len(page.results) for page in client.customers.list(limit=11).pages()] == [10, 1]
     assert [one.id for one in client.customers.list(annotations={"n": "7"})] == [made[7]]
     with pytest.raises(ValueError, match="1 at least"):
         list(client.customers.list(limit=0))

@@ -28,6 +28,7 @@ OPERATIONS = generator.operations()
 EXAMPLES = json.loads(files("farthing.http.openapi").joinpath("examples.json").read_text("utf-8"))
 WITH_BODY = [one for one in OPERATIONS if one.body_example is not None]
 ANSWERED = [one for one in OPERATIONS if one.id in EXAMPLES and one.stream is None]
+CLIENTS = (Farthing(KEY), AsyncFarthing(KEY))
 HEAVY = ("asyncpg", "starlette", "uvicorn", "structlog", "cryptography", "pycountry", "schwifty")
 
 
@@ -51,7 +52,7 @@ def test_every_operation_has_a_method_in_both_clients() -> None:
     assert len(OPERATIONS) > 80
     for operation in OPERATIONS:
         signatures = []
-        for client in (Farthing(KEY), AsyncFarthing(KEY)):
+        for client in CLIENTS:
             method = method_of(client, operation)
             assert (method.__doc__ or "").startswith(f"{operation.summary}."), operation.id
             signatures.append(inspect.signature(method).parameters)
@@ -115,7 +116,7 @@ async def test_what_is_said_in_python_is_the_same_on_the_wire(operation: Operati
 def test_a_real_answer_is_read_into_its_model_and_nothing_of_it_is_lost(
     operation: Operation,
 ) -> None:
-    returned = typing.get_type_hints(method_of(Farthing(KEY), operation))["return"]
+    returned = typing.get_type_hints(method_of(CLIENTS[0], operation))["return"]
     # Of a listing, the page is what the service answers.
     model = (typing.get_args(returned) or (returned,))[-1]
     answer = EXAMPLES[operation.id]["answer"]
