@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TESTS := -n auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up install test check format docs examples bench clean
+.PHONY: help up install test check format docs client examples bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ format: $(INSTALLED) ## Format the code and sort its imports
 
 docs: $(INSTALLED) ## Write the reference pages anew from the code
 	$(BIN)/python docs/generate.py
+
+client: $(INSTALLED) ## Write the methods and models of the Python client anew from the operations
+	$(BIN)/python -m tools.client
 
 examples: $(INSTALLED) ## Record the examples of the documentation anew from real answers
 	RECORD_EXAMPLES=1 $(BIN)/pytest -q tests/http/test_examples.py

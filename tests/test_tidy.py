@@ -11,10 +11,12 @@ from farthing.core.errors import CATALOGUE
 
 ROOT = Path(__file__).parent.parent
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
-PYTHON = SOURCE + sorted((ROOT / "tests").rglob("*.py")) + sorted((ROOT / "bench").rglob("*.py"))
+PYTHON = SOURCE + [
+    path for folder in ("tests", "bench", "tools") for path in sorted((ROOT / folder).rglob("*.py"))
+]
 TEXTS = [
     path
-    for folder in ("src", "tests", "bench", "docs", ".ci")
+    for folder in ("src", "tests", "bench", "docs", "tools", ".ci")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".sql", ".md", ".toml", ".lua", ".css", ".html", ""}
     and path.is_file()

@@ -1,0 +1,61 @@
+# Written by `make client` from the operations of the service: do not edit.
+"""Operations on alerts."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from farthing.client import _operations as operations
+from farthing.client._asks import Ask
+from farthing.client._namespaces import AsyncNamespace
+from farthing.client._reading import AsyncListing
+from farthing.client.models import Alert, AlertKind, AlertPage, Transitions
+
+
+class AsyncAlertsOperations(AsyncNamespace):
+    """Alerts: what rules wanted somebody to know."""
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        annotations: Mapping[str, str] | None = None,
+        cursor: str | None = None,
+        tag: str | None = None,
+        created_from: datetime | None = None,
+        created_to: datetime | None = None,
+        kind: AlertKind | None = None,
+        rule_id: str | None = None,
+    ) -> AsyncListing[Alert, AlertPage]:
+        """List alerts, newest first.
+
+        - `limit`: How many results at the most, over all pages; all of them by default.
+        - `annotations`: Only objects with these annotations.
+        - `cursor`: The `nextCursor` of the page before.
+        - `tag`: Only objects with this tag.
+        - `created_from`: Only objects made at this time or later.
+        - `created_to`: Only objects made before this time.
+        - `rule_id`: Must be rule/<uuid>, with the uuid in lower case.
+        """
+        ask = Ask(
+            operations.ALERTS_LIST,
+            query={
+                "cursor": cursor,
+                "tag": tag,
+                "createdFrom": created_from,
+                "createdTo": created_to,
+                "kind": kind,
+                "ruleId": rule_id,
+                "annotation": annotations,
+            },
+        )
+        return self._list(ask, AlertPage, limit)
+
+    async def get(self, id: str) -> Alert:
+        """Read one alert."""
+        ask = Ask(operations.ALERTS_GET, id)
+        return await self._send(ask, Alert)
+
+    async def transitions(self, id: str) -> Transitions:
+        """Read the history of one alert and its possible next states."""
+        ask = Ask(operations.ALERTS_TRANSITIONS, id)
+        return await self._send(ask, Transitions)

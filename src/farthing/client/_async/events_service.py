@@ -1,0 +1,16 @@
+# Written by `make client` from the operations of the service: do not edit.
+"""Operations on service in the sandbox."""
+
+from farthing.client import _operations as operations
+from farthing.client._asks import Ask
+from farthing.client._namespaces import AsyncNamespace
+from farthing.client.models import EventTypes
+
+
+class AsyncEventsServiceOperations(AsyncNamespace):
+    """Operations on service in the sandbox."""
+
+    async def schemas(self) -> EventTypes:
+        """Read every type of event with its JSON Schema."""
+        ask = Ask(operations.EVENTS_SCHEMAS)
+        return await self._send(ask, EventTypes)

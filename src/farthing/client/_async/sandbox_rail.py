@@ -1,0 +1,44 @@
+# Written by `make client` from the operations of the service: do not edit.
+"""Operations on rail in the sandbox."""
+
+from farthing.client import _operations as operations
+from farthing.client._asks import Ask
+from farthing.client._model import Body
+from farthing.client._namespaces import AsyncNamespace
+from farthing.client.models import Mood, Rail
+
+
+class AsyncSandboxRailOperations(AsyncNamespace):
+    """Operations on rail in the sandbox."""
+
+    async def get(self) -> Rail:
+        """Get the mood of the rail."""
+        ask = Ask(operations.SANDBOX_RAIL_GET)
+        return await self._send(ask, Rail)
+
+    async def change(
+        self,
+        *,
+        mood: Mood,
+        seconds: int | None = None,
+        for_minutes: int | None = None,
+        requests: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Rail:
+        """Make the rail slow, down, forgetful or normal.
+
+        - `seconds`: How late a slow rail answers; 5 by default.
+        - `for_minutes`: It ends after so many minutes.
+        - `requests`: It ends after so many requests.
+        - `idempotency_key`: What is sent twice under one key is done once; drawn by default.
+
+        Raises ControlNotApplicable.
+        """
+        ask = Ask(
+            operations.SANDBOX_RAIL_CHANGE,
+            body=Body(
+                {"mood": mood, "seconds": seconds, "forMinutes": for_minutes, "requests": requests}
+            ),
+            key=idempotency_key,
+        )
+        return await self._send(ask, Rail)

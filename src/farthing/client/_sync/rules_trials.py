@@ -1,0 +1,66 @@
+# Written by `make client` from the operations of the service: do not edit.
+"""Operations on trials in the sandbox."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from farthing.client import _operations as operations
+from farthing.client._asks import Ask
+from farthing.client._model import Body
+from farthing.client._namespaces import Namespace
+from farthing.client.models import Backtest, Test, TestStep, Trigger
+
+
+class RulesTrialsOperations(Namespace):
+    """Operations on trials in the sandbox."""
+
+    def test(
+        self,
+        *,
+        on: Trigger,
+        object_id: str | None = None,
+        object: Mapping[str, Any] | None = None,
+        owner_id: str | None = None,
+        step: TestStep | None = None,
+        idempotency_key: str | None = None,
+    ) -> Test:
+        """Ask what the rules would do about an object, of which nothing comes.
+
+        - `on`: Which rules are tried.
+        - `object_id`: An object that is there.
+        - `object`: An object that is not there: what rules see of it, as far as it matters. Amounts
+          are numbers, or strings of digits.
+        - `owner_id`: With object: whose history counts, unless the object says it.
+        - `idempotency_key`: What is sent twice under one key is done once; drawn by default.
+        """
+        ask = Ask(
+            operations.RULES_TEST,
+            body=Body(
+                {
+                    "on": on,
+                    "objectId": object_id,
+                    "object": object,
+                    "ownerId": owner_id,
+                    "step": step,
+                }
+            ),
+            key=idempotency_key,
+        )
+        return self._send(ask, Test)
+
+    def backtest(
+        self, id: str, *, from_: datetime, to: datetime, idempotency_key: str | None = None
+    ) -> Backtest:
+        """Run a rule over the stored transactions of a period.
+
+        - `from_`: The first moment of the period.
+        - `to`: The first moment after it, at most 366 days later than from.
+        - `idempotency_key`: What is sent twice under one key is done once; drawn by default.
+
+        Raises NotReplayable, TooManyBacktests.
+        """
+        ask = Ask(
+            operations.RULES_BACKTEST, id, body=Body({"from": from_, "to": to}), key=idempotency_key
+        )
+        return self._send(ask, Backtest)

@@ -1,0 +1,1 @@
+"""Writes the Python client from the operations of the service."""
