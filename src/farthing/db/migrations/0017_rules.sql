@@ -54,6 +54,32 @@ CREATE TABLE tally_marks (
     PRIMARY KEY (tenant_id, tally_id, created_at, count)
 );
 
+-- Lets nobody else count in these tallies until the commit, and then says what each last mark says,
+-- and what was there before the first mark of each window: one question instead of three, and each
+-- of its statements sees what was committed before it began.
+CREATE FUNCTION tallies_at(
+    tenant uuid, locks bigint[], keys uuid[], windowed uuid[], cutoffs timestamptz[]
+) RETURNS TABLE (count bigint, total numeric, moved_at timestamptz) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(one) FROM unnest(locks) AS one;
+    RETURN QUERY
+        SELECT m.count, m.total, m.created_at
+        FROM unnest(keys) WITH ORDINALITY AS k (id, place) LEFT JOIN LATERAL (
+            SELECT t.count, t.total, t.created_at FROM farthing.tally_marks AS t
+            WHERE t.tenant_id = tenant AND t.tally_id = k.id
+            ORDER BY t.created_at DESC, t.count DESC LIMIT 1
+        ) AS m ON true ORDER BY k.place;
+    RETURN QUERY
+        SELECT m.count - 1, m.total - m.amount, m.created_at
+        FROM unnest(windowed, cutoffs) WITH ORDINALITY AS w (id, cutoff, place)
+        LEFT JOIN LATERAL (
+            SELECT t.count, t.total, t.amount, t.created_at FROM farthing.tally_marks AS t
+            WHERE t.tenant_id = tenant AND t.tally_id = w.id AND t.created_at > w.cutoff
+            ORDER BY t.created_at, t.count LIMIT 1
+        ) AS m ON true ORDER BY w.place;
+END
+$$;
+
 GRANT SELECT, INSERT, UPDATE ON rules TO farthing_app;
 GRANT SELECT, INSERT ON alerts TO farthing_app;
 GRANT SELECT, INSERT, DELETE ON tally_marks TO farthing_app;

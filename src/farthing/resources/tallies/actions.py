@@ -33,15 +33,14 @@ class Counters:
         self, connection: Connection, keys: Iterable[UUID], spans: Iterable[Span]
     ) -> dict[Any, Any]:
         """Lock tallies, and return them as rows; what the batch adds lies inside of its windows."""
-        await store.lock(connection, keys)
-        tallies = await store.fetch_last(connection, self._tenant_id, list(keys))
-        if wanted := list(spans):
-            cutoffs = [(key, self._now - timedelta(seconds=seconds)) for key, seconds in wanted]
-            found = await store.fetch_before(connection, self._tenant_id, cutoffs)
-            for span, before in zip(wanted, found, strict=True):
-                tally = tallies[span[0]]
-                # A window without a mark begins where the tally stands.
-                self._before[span] = before or (tally.count, tally.total)
+        wanted = list(spans)
+        cutoffs = [(key, self._now - timedelta(seconds=seconds)) for key, seconds in wanted]
+        found, before = await store.fetch_locked(connection, self._tenant_id, list(keys), cutoffs)
+        tallies = {tally.id: tally for tally in found}
+        for span, one in zip(wanted, before, strict=True):
+            tally = tallies[span[0]]
+            # A window without a mark begins where the tally stands.
+            self._before[span] = one or (tally.count, tally.total)
         return {(TALLIES, key): tally for key, tally in tallies.items()}
 
     def measure(self, draft: Draft, tally_id: UUID, window: Window) -> int:

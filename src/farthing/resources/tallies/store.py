@@ -34,28 +34,10 @@ CHECKS: Final = (
 
 FORGET: Final = "DELETE FROM tally_marks AS t {} WHERE {} t.created_at < {}"
 
-# One after the other in their order, so that no two wait for each other.
-_LOCK: Final = "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key"
+_AT: Final = "SELECT count, total, moved_at FROM tallies_at($1, $2, $3, $4, $5)"
 _KNOWN: Final = """
 SELECT k.id FROM unnest($2::uuid[]) AS k (id)
 WHERE EXISTS (SELECT FROM tally_marks WHERE tenant_id = $1 AND tally_id = k.id)
-"""
-_LAST: Final = """
-SELECT m.count, m.total, m.created_at FROM unnest($2::uuid[]) WITH ORDINALITY AS k (id, place)
-LEFT JOIN LATERAL (
-    SELECT count, total, created_at FROM tally_marks WHERE tenant_id = $1 AND tally_id = k.id
-    ORDER BY created_at DESC, count DESC LIMIT 1
-) AS m ON true ORDER BY k.place
-"""
-# What was there before the first mark inside of a window, if there is such a mark.
-_BEFORE: Final = """
-SELECT m.count - 1, m.total - m.amount
-FROM unnest($2::uuid[], $3::timestamptz[]) WITH ORDINALITY AS w (tally_id, cutoff, place)
-LEFT JOIN LATERAL (
-    SELECT count, total, amount FROM tally_marks
-    WHERE tenant_id = $1 AND tally_id = w.tally_id AND created_at > w.cutoff
-    ORDER BY created_at, count LIMIT 1
-) AS m ON true ORDER BY w.place
 """
 _OPEN: Final = """
 INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total, amount)
@@ -124,27 +106,23 @@ async def open_missing(
     return known
 
 
-async def lock(connection: Connection, keys: Iterable[UUID]) -> None:
-    """Let nobody else count in these tallies until the commit."""
-    numbers = sorted({int.from_bytes(key.bytes[:8], signed=True) for key in keys})
-    await connection.execute(_LOCK, numbers)
+async def fetch_locked(
+    connection: Connection,
+    tenant_id: UUID,
+    keys: Sequence[UUID],
+    windows: Sequence[tuple[UUID, datetime]],
+) -> tuple[list[Tally], list[tuple[int, Decimal] | None]]:
+    """Return tallies as their last marks say them, and let nobody else count until the commit.
 
-
-async def fetch_last(
-    connection: Connection, tenant_id: UUID, keys: Sequence[UUID]
-) -> dict[UUID, Tally]:
-    """Return tallies as their last marks say them."""
-    records = await connection.fetch(_LAST, tenant_id, keys)
-    return {
-        key: Tally(tenant_id, key, 1, one[0] or 0, one[1] or _NOTHING, one[2])
-        for key, one in zip(keys, records, strict=True)
-    }
-
-
-async def fetch_before(
-    connection: Connection, tenant_id: UUID, windows: Sequence[tuple[UUID, datetime]]
-) -> list[tuple[int, Decimal] | None]:
-    """Return, for tallies each with a moment, what was there before the first mark after it."""
-    tallies, cutoffs = zip(*windows, strict=True)
-    records = await connection.fetch(_BEFORE, tenant_id, tallies, cutoffs)
-    return [None if one[0] is None else (one[0], one[1]) for one in records]
+    And return, for tallies each with a moment, what was there before the first mark after it. Locks
+    are taken in their order, so that no two batches wait for each other.
+    """
+    locks = sorted({int.from_bytes(key.bytes[:8], signed=True) for key in keys})
+    windowed, cutoffs = [one[0] for one in windows], [one[1] for one in windows]
+    found = await connection.fetch(_AT, tenant_id, locks, keys, windowed, cutoffs)
+    tallies = [
+        Tally(tenant_id, key, 1, one[0] or 0, one[1] or _NOTHING, one[2])
+        for key, one in zip(keys, found, strict=False)
+    ]
+    before = [None if one[0] is None else (one[0], one[1]) for one in found[len(keys) :]]
+    return tallies, before
