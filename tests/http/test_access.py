@@ -117,14 +117,14 @@ class Place:
         return await self.tenant.call(operation.method, path, body, token=token, **headers)
 
 
-async def without_effect(database: "Database") -> list[Any]:
+async def without_effect(service: Service) -> list[Any]:
     """Return how much there is of everything that an operation could write."""
     tables = (
         *("events", "history", "customers", "accounts", "idempotency", "credentials"),
         *("transactions", "orders", "entries", "balances"),
     )
     counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in tables)  # noqa: S608 - our own names
-    return await database.fetch(f"SELECT {counts}")
+    return list(await service.pool.fetch(f"SELECT {counts}"))
 
 
 def altered(credential: str, position: int) -> str:
@@ -164,11 +164,11 @@ async def wrong_credentials(tenant: "Tenant", database: "Database") -> dict[str,
 
 
 async def test_no_wrong_credential_opens_any_operation(
-    tenant: "Tenant", database: "Database"
+    tenant: "Tenant", database: "Database", service: Service
 ) -> None:
     place = await Place.make(tenant)
     wrong = await wrong_credentials(tenant, database)
-    before = await without_effect(database)
+    before = await without_effect(service)
     bodies = set()
     for operation in CLOSED:
         for name, credential in wrong.items():
@@ -176,7 +176,7 @@ async def test_no_wrong_credential_opens_any_operation(
             assert answer.status_code == 401, (operation.id, name)
             bodies.add(re.sub(r'"requestId":"[^"]*"', "", answer.text))
     assert len(bodies) == 1, "there is one answer for all of them"
-    assert await without_effect(database) == before
+    assert await without_effect(service) == before
 
 
 async def test_a_credential_of_the_other_environment_is_told_where_it_belongs(
@@ -206,7 +206,7 @@ async def test_live_tells_a_key_of_the_sandbox_the_address_of_the_sandbox(
 
 @pytest.mark.parametrize("operation", CLOSED, ids=named)
 async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
-    tenant: "Tenant", database: "Database", service: Service, operation: Operation
+    tenant: "Tenant", service: Service, operation: Operation
 ) -> None:
     place = await Place.make(tenant, operation)
     held = {
@@ -215,12 +215,12 @@ async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
         Grant.CUSTOMER_TOKEN: place.token,
         Grant.OPERATOR_KEY: tenant.operator,
     }
-    before = await without_effect(database)
+    before = await without_effect(service)
     for grant, credential in held.items():
         if grant not in operation.who:
             answer = await place.request(operation, credential)
             assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), grant
-    assert await without_effect(database) == before
+    assert await without_effect(service) == before
     for grant in operation.who:
         named = grant is Grant.OPERATOR_KEY and not operation.of_house
         headers = {"X_Tenant": tenant.customer} if named else {}
@@ -237,7 +237,7 @@ async def test_a_valid_credential_that_the_operation_does_not_take_is_forbidden(
 
 @pytest.mark.parametrize("operation", WITH_OBJECT, ids=named)
 async def test_what_belongs_to_another_is_indistinguishable_from_what_is_missing(
-    tenant: "Tenant", other_tenant: "Tenant", database: "Database", operation: Operation
+    tenant: "Tenant", other_tenant: "Tenant", service: Service, operation: Operation
 ) -> None:
     mine, theirs = await Place.make(tenant, operation), await Place.make(other_tenant, operation)
     neighbour = await Place.make(tenant, operation)
@@ -249,7 +249,7 @@ async def test_what_belongs_to_another_is_indistinguishable_from_what_is_missing
         Grant.CUSTOMER_TOKEN: mine.token,
         Grant.OPERATOR_KEY: tenant.operator,
     }
-    before = await without_effect(database)
+    before = await without_effect(service)
     for grant in operation.who:
         hidden = [missing]
         if grant is not Grant.OPERATOR_KEY:
@@ -263,7 +263,7 @@ async def test_what_belongs_to_another_is_indistinguishable_from_what_is_missing
         said = {(a.status_code, re.sub(r'"requestId":"[^"]*"', "", a.text)) for a in answers}
         assert len(said) == 1
         assert said.pop()[0] == 404
-    assert await without_effect(database) == before
+    assert await without_effect(service) == before
 
 
 async def test_lists_show_only_what_the_caller_may_see(

@@ -56,6 +56,10 @@ class House:
         found: Teller = self.service.parts[Teller]
         return found
 
+    async def fetch(self, sql: str, *values: object) -> list[Any]:
+        """Read what the service may read, over one of its connections."""
+        return list(await self.service.pool.fetch(sql, *values))
+
     async def discrepancies(self) -> list[tuple[str, Any]]:
         """Return what `farthing verify` would find."""
         found = run_checks(self.database.admin_url, CHECKS, 5)

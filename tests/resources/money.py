@@ -300,12 +300,12 @@ class World:
     async def events(self, tx: "str | dict[str, Any]") -> list[str]:
         identifier = tx if isinstance(tx, str) else tx["id"]
         sql = "SELECT type FROM events WHERE object_id = $1 ORDER BY object_version"
-        found = await self.house.database.fetch(sql, uuid_of(identifier))
+        found = await self.house.fetch(sql, uuid_of(identifier))
         return [one["type"].partition(".")[2] for one in found]
 
     async def orders(self, tx: dict[str, Any]) -> list[OrderRow]:
         sql = f"{ORDERS.select_sql} WHERE transaction_id = $1 ORDER BY id"
-        return [ORDERS.read(one) for one in await self.house.database.fetch(sql, uuid_of(tx["id"]))]
+        return [ORDERS.read(one) for one in await self.house.fetch(sql, uuid_of(tx["id"]))]
 
     async def order_of(self, tx: dict[str, Any]) -> UUID:
         return (await self.orders(tx))[0].id
@@ -323,7 +323,7 @@ class World:
     async def outside(self, currency: str = "GBP") -> int:
         """Return what the books say that the outside has paid in, less what it was paid."""
         key = outside_account(self.tenant.id, self.rail.name, currency)
-        found = await self.house.database.fetch("SELECT complete FROM balances WHERE id = $1", key)
+        found = await self.house.fetch("SELECT complete FROM balances WHERE id = $1", key)
         return -sum(int(one["complete"]) for one in found)
 
     async def prove(self, currencies: Iterable[str] = ("GBP", "EUR")) -> None:

@@ -47,7 +47,7 @@ async def control(world: World, tx: Tx | str, name: str, body: object = ..., **m
 
 async def head(world: World) -> int:
     sql = "SELECT coalesce(max(position), 0) FROM events WHERE tenant_id = $1"
-    return int((await world.house.database.fetch(sql, world.tenant.id))[0][0])
+    return int((await world.house.fetch(sql, world.tenant.id))[0][0])
 
 
 async def told(world: World, name: str, tx: Tx, body: object = ...) -> Tx:
@@ -58,7 +58,7 @@ async def told(world: World, name: str, tx: Tx, body: object = ...) -> Tx:
     shown: dict[str, Any] = answer.json()
     assert shown["object"] == await world.tx(tx)
     sql = "SELECT type FROM events WHERE tenant_id = $1 AND position > $2 ORDER BY position"
-    written = await world.house.database.fetch(sql, world.tenant.id, before)
+    written = await world.house.fetch(sql, world.tenant.id, before)
     assert [one["type"] for one in shown["events"]] == [one["type"] for one in written]
     own = [one for one in shown["events"] if one["objectId"] == tx["id"]]
     assert not own or own[-1]["data"] == shown["object"]
