@@ -29,6 +29,8 @@ _ID: Final = re.compile(f"[a-z_]+/{UUID_PATTERN}")
 _OF_EACH: Final = 5
 # Nearly as much as one payment can be, so that what is drawn can be paid more often than not.
 _MUCH: Final = "9" * 17
+# What can be done to an object only once, and leaves nothing for others to do.
+_ONCE: Final = {"approvals.approve", "approvals.reject"}
 FAULTS: Final = {"faults.arm", "faults.list", "faults.clear"}
 _BY_ADDRESS: Final = {(one.method, one.path): one for one in OPERATIONS}
 
@@ -40,7 +42,7 @@ class Sandbox:
     settings: Settings
     # By noun, the identifiers of objects that are there.
     real: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    # By control, objects that are as it wants them.
+    # By control, or what is done only once, objects that are as it wants them.
     scenes: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     # By tenant, what was kept of it.
     snapshots: dict[str, str] = field(default_factory=dict)
@@ -103,7 +105,7 @@ class Sandbox:
                     address = (await shots.fresh_target(operation)).address
                     self.real[operation.noun].append(_ID.search(address)[0])  # type: ignore[index]  # it has one
                 while (
-                    operation.sandbox_only
+                    (operation.sandbox_only or operation.id in _ONCE)
                     and operation.noun
                     and len(self.scenes[operation.id]) < _OF_EACH
                 ):
