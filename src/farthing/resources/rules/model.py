@@ -17,7 +17,7 @@ from farthing.core.expressions import Failure
 from farthing.core.fields import AnnotationKey, AnnotationValue, Tag
 from farthing.core.machine import Machine, O, T, row
 from farthing.core.rows import ObjectRow
-from farthing.core.wire import ObjectView
+from farthing.core.wire import ObjectView, Request
 from farthing.resources.alerts.model import AlertKind
 
 RuleState = Literal["ENABLED", "DISABLED", "DELETED"]
@@ -60,7 +60,7 @@ Code = Annotated[
 ]
 
 
-class Action(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Action(Request, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that a rule does, and what it says thereby."""
 
     action: Annotated[Does, Meta(description="What is done where the condition holds.")]

@@ -32,7 +32,15 @@ MOST_FIELDS: Final = 100
 
 RuleId = Annotated[str, identifier(RULE)]
 ObjectId = Annotated[str, identifier(f"({'|'.join(TABLES)})")]
-State = Annotated[str, Meta(min_length=1, max_length=50)]
+_STATES: Final = frozenset(state for table in TABLES.values() for state in table.machine.states)
+State = Annotated[
+    str,
+    Meta(
+        description="The state to which it would move.",
+        extra={"one_of": _STATES, "expected": "a state of such an object, such as ENABLED"},
+        extra_json_schema={"enum": sorted(_STATES)},
+    ),
+]
 Given = Annotated[
     dict[AnnotationKey, Any],
     Meta(
@@ -46,7 +54,7 @@ Given = Annotated[
 class TestStep(Request, frozen=True, kw_only=True):
     """The move that is tried."""
 
-    to: Annotated[State, Meta(description="The state to which it would move.")]
+    to: State
     amount: Amount | None = None
 
 
@@ -87,7 +95,7 @@ def _trigger_faults(noun: str, occasion: str, given: dict[str, Any]) -> Iterator
             read_object(noun, described)
         except ValidationFailed as wrong:
             yield from wrong.faults
-    if occasion == "create" and "step" in given:
+    if occasion == "create" and step is not None:
         yield Fault("/step", "not_applicable", "Is for a transition, and for nothing else.")
     if occasion == "transition" and "step" not in given:
         yield Fault("/step", "required", "Must be given on a transition.")
