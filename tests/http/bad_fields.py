@@ -160,6 +160,8 @@ def wrong_values(place: Place) -> Iterator[tuple[str, Any]]:
         lines = place.extra.get("lines", False)
         yield from ((name, one) for name, one in UNFIT.items() if name not in LINES or not lines)
         yield from _misshapen(place)
+    if isinstance(place.kind, shape.ListType) and place.kind.min_length:
+        yield "too few", []
     if isinstance(place.kind, shape.ListType | shape.DictType):
         most = place.kind.max_length
         assert most is not None, f"{place} could grow without end"

@@ -120,7 +120,8 @@ async def test_a_wrong_value_is_refused_at_its_place_and_never_repeated(
         if isinstance(value, str) and place.is_text:
             assert codes & WRONG, (name, reply.text)
         else:
-            assert codes == {"too_many" if name == "too many" else "wrong_type"}, name
+            by_number = {"too many": "too_many", "too few": "too_few"}
+            assert codes == {by_number.get(name, "wrong_type")}, name
         assert MARK not in reply.text, name
         assert str(NUMBER) not in reply.text, name
     assert await shots.written() == before

@@ -90,7 +90,7 @@ class Action(Request, frozen=True, kw_only=True, omit_defaults=True):
 
 
 # What each action must say, and what it may.
-_SAYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+SAYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "refuse": (("message",), ("code",)),
     "hold": ((), ()),
     "approve": ((), ("message", "four_eyes", "expires_in")),
@@ -267,7 +267,7 @@ def action_faults(trigger: str, actions: Sequence[Action]) -> Iterator[Fault]:
         if one.patience > _LONGEST_PATIENCE or not one.patience:
             detail = "Must be longer than nothing, and at most P366D."
             yield Fault(f"{pointer}/expiresIn", "invalid_value", detail)
-        required, optional = _SAYS[one.action]
+        required, optional = SAYS[one.action]
         for field in msgspec.structs.fields(one):
             is_said = field.name != "action" and getattr(one, field.name) is not None
             where = f"{pointer}/{field.encode_name}"
