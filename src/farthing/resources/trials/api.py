@@ -133,8 +133,8 @@ def _trigger_faults(noun: str, occasion: str, given: dict[str, Any]) -> Iterator
     if occasion == "transition" and step is not None:
         states = TABLES[noun].machine.states
         if step.get("to") not in states:
-            detail = f"Must be one of {', '.join(states)}."
-            yield Fault("/step/to", "invalid_value", detail)
+            detail = f"Is no state of it; these are: {', '.join(states)}."
+            yield Fault("/step/to", "not_applicable", detail)
 
 
 class CreateBacktest(Request, frozen=True, kw_only=True):
