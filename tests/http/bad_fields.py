@@ -11,17 +11,18 @@ from typing import Any, Final, cast
 import hypothesis
 from hypothesis import strategies
 from msgspec import inspect as shape
+from tests.http.bad_texts import (
+    DIGITS_ELSEWHERE,
+    LINES,
+    MARK,
+    NEARLY_TOO_MUCH,
+    NUMBER,
+    UNFIT,
+    WIDE_LETTERS,
+)
 
 from farthing.catalog import OPERATIONS
 from farthing.core.operation import Operation
-
-# Nothing that the service says by itself has these in it.
-MARK: Final = "zqx-unrepeatable-zqx"
-NUMBER: Final = 8231947155
-
-# A text that nearly fills a body, and one that no body can hold.
-NEARLY_TOO_MUCH: Final = 60_000
-FAR_TOO_MUCH: Final = 1_000_000
 
 _NAME: Final = "a-name"
 _STRINGS: Final = (shape.StrType, shape.LiteralType, shape.EnumType)
@@ -44,49 +45,21 @@ _FITTING: Final[dict[type[shape.Type], set[str]]] = {
     shape.ListType: {"a list"},
     shape.DictType: {"an object"},
     shape.StructType: {"an object"},
+    # What is wrong with it depends on the rest of the body.
+    shape.AnyType: set(_BY_TYPE),
 }
-
-_DIGITS_ELSEWHERE: Final = {
-    "Arabic-Indic": "٠١٢٣٤٥٦٧٨٩",
-    "full-width": "０１２３４５６７８９",  # noqa: RUF001 - they are meant to look alike
-    "Bengali": "০১২৩৪৫৬৭৮৯",
-    "mathematical": "𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗",  # noqa: RUF001 - they too
+# Of the things that a rule can do, one that says a word.
+_DEEDS: Final[dict[str, dict[str, Any]]] = {
+    "action": {"action": "alert", "message": "x"},
+    "message": {"action": "alert", "message": "x"},
+    "code": {"action": "refuse", "message": "x"},
+    "tag": {"action": "tag", "tag": "x"},
+    "name": {"action": "annotate", "name": "x", "value": "x"},
+    "value": {"action": "annotate", "name": "x", "value": "x"},
+    "fourEyes": {"action": "approve"},
+    "expiresIn": {"action": "approve"},
 }
-_WIDE_LETTERS: Final = {ord(one): ord(one) + 0xFEE0 for one in string.ascii_letters}
-
-_UNFIT: Final = {
-    "a zero character": f"{MARK}\0",
-    "a control character": f"{MARK}\a",
-    "a newline": f"{MARK}\n{MARK}",
-    "a tabulator": f"{MARK}\t{MARK}",
-    "a delete character": f"{MARK}\x7f",
-    "a control character of Latin-1": f"{MARK}\x85",
-    "a high surrogate without its low one": f"{MARK}\ud83d",
-    "a low surrogate without its high one": f"\ude00{MARK}",
-    "surrogates in the wrong order": f"{MARK}\ude00\ud83d",
-}
-
-# Names that nobody knows, and how a pointer says them: what it cannot say is replaced.
-BAD_NAMES: Final = {
-    "unheardOf": "/unheardOf",
-    "": "/",
-    "a/b~c": "/a~1b~0c",
-    "a\0b": "/a\ufffdb",
-    "a\nb": "/a\ufffdb",
-    "__class__": "/__class__",
-    "x" * NEARLY_TOO_MUCH: "/" + "x" * 100,
-}
-# Names that no annotation can have, how a pointer says them, and what is wrong.
-BAD_LABELS: Final = {
-    "": ("/", "too_short"),
-    "k" * 101: ("/" + "k" * 100, "too_long"),
-    "k" * NEARLY_TOO_MUCH: ("/" + "k" * 100, "too_long"),
-    "a\0b": ("/a\ufffdb", "invalid_characters"),
-    "a\nb": ("/a\ufffdb", "invalid_characters"),
-    "a\x85b": ("/a\ufffdb", "invalid_characters"),
-}
-# Names that cannot be said again in UTF-8.
-UNSPEAKABLE: Final = ("\ud800", "a\ud83d", "\ude00\ud83d")
+_IN_A_DEED: Final = ("then", "0")
 
 
 @dataclass(frozen=True)
@@ -138,12 +111,17 @@ class Place:
         """A value that fits, from the example of the operation if it has one."""
         value: Any = self.operation.body_example
         for name in self.path:
-            value = value.get(name) if isinstance(value, dict) else None
+            if isinstance(value, list):
+                value = value[0] if value else None
+            else:
+                value = value.get(name) if isinstance(value, dict) else None
         return _sample(self.kind, self.extra, self.published) if value is None else value
 
     def put(self, body: dict[str, Any], value: object) -> dict[str, Any]:
         """Return a copy of a body that has this value here."""
         changed = copy.deepcopy(body)
+        if self.path[:-1] == _IN_A_DEED:
+            changed["then"] = [dict(_DEEDS[self.path[-1]])]
         inside = changed if self.parent is None else self.parent.open(changed)
         if isinstance(inside, list):
             inside[:] = [value]
@@ -161,6 +139,9 @@ class Place:
     def open(self, body: dict[str, Any]) -> Any:
         """Return what a body has here; if it has nothing, something that fits is put there."""
         inside = body if self.parent is None else self.parent.open(body)
+        if isinstance(inside, list):
+            inside[:] = inside[:1] or [copy.deepcopy(self.sample)]
+            return inside[0]
         return inside.setdefault(self.path[-1], copy.deepcopy(self.sample))
 
 
@@ -176,8 +157,11 @@ def wrong_values(place: Place) -> Iterator[tuple[str, Any]]:
     fitting = _FITTING[type(place.kind)]
     yield from ((name, one) for name, one in _BY_TYPE.items() if name not in fitting)
     if place.is_text:
-        yield from _UNFIT.items()
+        lines = place.extra.get("lines", False)
+        yield from ((name, one) for name, one in UNFIT.items() if name not in LINES or not lines)
         yield from _misshapen(place)
+    if isinstance(place.kind, shape.ListType) and place.kind.min_length:
+        yield "too few", []
     if isinstance(place.kind, shape.ListType | shape.DictType):
         most = place.kind.max_length
         assert most is not None, f"{place} could grow without end"
@@ -193,7 +177,7 @@ def right_values(place: Place) -> Iterator[tuple[str, str]]:
     yield "as long as may be", "x" * most
     yield "as long as may be, outside the basic plane", "😀" * most
     yield "white space around it", " \u00a0x\u2003 "
-    yield "digits of another script", _DIGITS_ELSEWHERE["Arabic-Indic"]
+    yield "digits of another script", DIGITS_ELSEWHERE["Arabic-Indic"]
     yield "what other formats are made of", "<b>' OR 1=1; --\\ %s ${x} {{x}}</b>"
     if not place.kind.min_length:
         yield "nothing", ""
@@ -204,12 +188,12 @@ def _misshapen(place: Place) -> Iterator[tuple[str, str]]:
     if not place.is_free or cast("shape.StrType", place.kind).min_length:
         yield "nothing", ""
     if not place.is_free:
-        yield "a line of its own", f"{sample}\n"
         yield "a text that nearly fills the body", MARK + "9" * NEARLY_TOO_MUCH
         # A pattern may admit these, where a text is nearly free.
         pattern = getattr(place.kind, "pattern", None) or "(?!)"
         odd = {
             "something else": MARK,
+            "a line of its own": f"{sample}\n",
             "a space before it": f" {sample}",
             "a space behind it": f"{sample} ",
             "a space of another kind before it": f"\u00a0{sample}",
@@ -220,9 +204,9 @@ def _misshapen(place: Place) -> Iterator[tuple[str, str]]:
         yield "one character too many", MARK + "x" * (most + 1 - len(MARK))
         yield "a text that nearly fills the body", MARK + "x" * NEARLY_TOO_MUCH
     if place.names_its_letters:
-        yield "letters of full width", sample.translate(_WIDE_LETTERS) + "\u3000"
+        yield "letters of full width", sample.translate(WIDE_LETTERS) + "\u3000"
         yield "a byte order mark before it", f"\ufeff{sample}"
-        for script, digits in _DIGITS_ELSEWHERE.items():
+        for script, digits in DIGITS_ELSEWHERE.items():
             table = str.maketrans(string.digits, digits)
             if sample.translate(table) != sample:
                 yield f"digits of another script, {script}", sample.translate(table)
@@ -271,7 +255,13 @@ def _sample(kind: shape.Type, extra: dict[str, Any], published: dict[str, Any]) 
         return kind.values[0]
     if isinstance(kind, shape.StrType):
         return _sample_text(kind, extra, published)
-    empty = {shape.ListType: [], shape.DictType: {}, shape.BoolType: True, shape.IntType: 1}
+    empty: dict[type[shape.Type], Any] = {
+        shape.ListType: [],
+        shape.DictType: {},
+        shape.BoolType: True,
+        shape.IntType: 1,
+        shape.AnyType: 1,
+    }
     return empty[type(kind)]
 
 

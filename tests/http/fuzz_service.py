@@ -13,6 +13,7 @@ from tests.http.bad_wire import Range, credential
 from tests.http.published import OPERATIONS, body_schema, faults
 from tests.payments import BANK_ACCOUNT, CARD, charge, create, in_path
 
+from farthing.catalog import OBJECTS
 from farthing.config import Settings
 from farthing.core import ids
 from farthing.core.fields import COUNTRIES
@@ -31,6 +32,8 @@ _OF_EACH: Final = 5
 _MUCH: Final = "9" * 17
 # What can be done to an object only once, and leaves nothing for others to do.
 _ONCE: Final = {"approvals.approve", "approvals.reject"}
+# A condition that holds of nothing that there is.
+_NEVER: Final = 'object.stateId == "NEVER"'
 FAULTS: Final = {"faults.arm", "faults.list", "faults.clear"}
 _BY_ADDRESS: Final = {(one.method, one.path): one for one in OPERATIONS}
 
@@ -193,10 +196,34 @@ class Sandbox:
         if _chance(repr(body)) % 3 and not faults(body_schema("tx.move"), body):
             # What depends on the state of a transaction is seldom right by chance.
             changed = {name: body[name] for name in body.keys() - {"fromStateId", "options"}}
+        changed = self._rule(changed)
         # Every destination that is drawn is British.
         if (body.get("sortCode") or body.get("iban")) and str(body.get("countryISO")) in COUNTRIES:
             changed["countryISO"] = "GB"
         return changed
+
+    def _rule(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Let a rule have a meaning, so that it can be made, and no effect on other cases."""
+        if not faults(body_schema("rules.create"), body) or (
+            body.keys() & {"when", "then"} and not faults(body_schema("rules.update"), body)
+        ):
+            quiet = {"when": _NEVER, "then": [{"action": "alert", "message": "x"}]}
+            return {**body, **{name: one for name, one in quiet.items() if name in body}}
+        if not faults(body_schema("rules.backtest"), body) and _chance(repr(body)) % 3:
+            return {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
+        if faults(body_schema("rules.test"), body):
+            return body
+        noun, _, occasion = body["on"].partition(".")
+        fitting: dict[str, Any] = {"on": body["on"]}
+        if body.get("objectId"):
+            real = self._one_of(noun, body["objectId"]).replace("tx/", "transaction/")
+            fitting["objectId"] = real
+        else:
+            fitting["object"] = {"currencyISO": "GBP"} if noun == "transaction" else {}
+            fitting["ownerId"] = self.tenant.customer
+        if occasion == "transition":
+            fitting["step"] = {"to": OBJECTS[noun].machine.states[0]}
+        return fitting if _chance(repr(body)) % 3 else body
 
     def _pay(self, body: dict[str, Any]) -> None:
         """Let a payment be between accounts with money, by an instrument of its method."""

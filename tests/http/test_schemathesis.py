@@ -67,7 +67,8 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     account already has, an end that is before its beginning, a place in the log that there is not,
     types of events that there are not, a length of what has none, options of a move that depend on
     the state in which a transaction is, two times at once or one too far away for a clock, a
-    snapshot that there is not, and where no webhook may be.
+    snapshot that there is not, where no webhook may be, what an expression means, what an action
+    says, and what rules are tried on.
     """
     if not isinstance(failure, RejectedPositiveData):
         return True
@@ -78,11 +79,16 @@ def is_worth_telling(_: object, failure: Failure, __: object, response: Any) -> 
     unsayable |= {"unknown_cursor", "unknown_type", "unknown_noun"}
     unsayable |= {"malformed_host", "malformed_port", "credentials_in_url", "fragment_in_url"}
     unsayable |= {"forbidden_address", "unknown_event", "unknown_delivery", "not_exactly_one"}
-    unsayable |= {"unknown_snapshot"}
+    unsayable |= {"unknown_snapshot", "bad_expression", "wrong_noun", "unknown_object"}
+    unsayable |= {"unknown_owner"}
     is_unsayable = bool(codes) and codes <= unsayable
     is_option = bool(faults) and all(one["pointer"].startswith("/options/") for one in faults)
     is_time = bool(faults) and all(one["pointer"] in {"/advance", "/to"} for one in faults)
-    if is_option or is_time:
+    # What an action must say depends on the action, and what an object has on its noun.
+    is_rule = bool(faults) and all(
+        one["pointer"].startswith(("/then/", "/object/")) for one in faults
+    )
+    if is_option or is_time or is_rule:
         return False
     return said["code"] != "idempotency_key_reused" and not is_unsayable
 

@@ -217,6 +217,33 @@ async def test_a_backtest_whose_worker_died_begins_anew_once_its_claim_runs_out(
     assert (told["stateId"], told["progress"]) == ("DONE", {"processed": 2, "total": 2})
 
 
+async def test_a_backtest_that_cannot_be_carried_out_says_so_and_ends(
+    world: "World", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    payer, payee = await world.fund(), await world.account()
+    await world.sent(payer, payee, 1)
+    asked = await begin(world, await rule(world, "true"))
+
+    def stumble(*_: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(actions, "judge", stumble)
+    await world.run(DUTY)
+    told = await seen(world, asked)
+    assert (told["stateId"], told["progress"]) == ("FAILED", {"processed": 0, "total": 2})
+
+
+async def test_whoever_moves_the_clock_runs_what_waits(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    await world.sent(payer, payee, 1)
+    asked = await begin(world, await rule(world, "true"))
+    moved = await world.call(
+        "POST", "/v1/sandbox/clock", {"advance": "PT1S"}, token=world.tenant.key
+    )
+    assert moved.json()["complete"] is True, moved.text
+    assert (await seen(world, asked))["stateId"] == "DONE"
+
+
 async def test_two_workers_do_not_run_the_same_one(world: "World") -> None:
     payer, payee = await world.fund(), await world.account()
     await world.sent(payer, payee, 1)

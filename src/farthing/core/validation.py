@@ -210,11 +210,14 @@ def _string(kind: shape.StrType, extra: dict[str, Any]) -> Check:
 
 
 def _list(kind: shape.ListType) -> Check:
-    item, most = _compile(kind.item_type), kind.max_length
+    item, least, most = _compile(kind.item_type), kind.min_length or 0, kind.max_length
 
     def check(value: Any, pointer: str, faults: list[Fault]) -> Any:
         if not isinstance(value, list):
             faults.append(_wrong_type(pointer, "a list"))
+            return value
+        if len(value) < least:
+            faults.append(Fault(pointer, "too_few", f"Must have at least {least} items."))
             return value
         if most is not None and len(value) > most:
             faults.append(Fault(pointer, "too_many", f"Must have at most {most} items."))

@@ -17,7 +17,7 @@ from farthing.core.expressions import Failure
 from farthing.core.fields import AnnotationKey, AnnotationValue, Tag
 from farthing.core.machine import Machine, O, T, row
 from farthing.core.rows import ObjectRow
-from farthing.core.wire import ObjectView
+from farthing.core.wire import ObjectView, Request
 from farthing.resources.alerts.model import AlertKind
 
 RuleState = Literal["ENABLED", "DISABLED", "DELETED"]
@@ -60,7 +60,7 @@ Code = Annotated[
 ]
 
 
-class Action(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Action(Request, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that a rule does, and what it says thereby."""
 
     action: Annotated[Does, Meta(description="What is done where the condition holds.")]
@@ -90,7 +90,7 @@ class Action(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
 
 
 # What each action must say, and what it may.
-_SAYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+SAYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "refuse": (("message",), ("code",)),
     "hold": ((), ()),
     "approve": ((), ("message", "four_eyes", "expires_in")),
@@ -267,7 +267,7 @@ def action_faults(trigger: str, actions: Sequence[Action]) -> Iterator[Fault]:
         if one.patience > _LONGEST_PATIENCE or not one.patience:
             detail = "Must be longer than nothing, and at most P366D."
             yield Fault(f"{pointer}/expiresIn", "invalid_value", detail)
-        required, optional = _SAYS[one.action]
+        required, optional = SAYS[one.action]
         for field in msgspec.structs.fields(one):
             is_said = field.name != "action" and getattr(one, field.name) is not None
             where = f"{pointer}/{field.encode_name}"

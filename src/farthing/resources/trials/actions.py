@@ -91,11 +91,9 @@ async def _describe(call: Call[Any], noun: str) -> Described:
         found = ids.read("customer", str(named))
         if named is None:
             detail = "Must be given, because the object does not say whose it is."
-            raise ValidationFailed([Fault("/ownerId", "required", detail)])
+            raise ValidationFailed([Fault("/ownerId", "unknown_owner", detail)])
         if found is None or await objects.find(call, CUSTOMERS, found) is None:
-            raise ValidationFailed(
-                [Fault(pointer, "unknown_customer", "There is no such customer.")]
-            )
+            raise ValidationFailed([Fault(pointer, "unknown_owner", "There is no such customer.")])
         owner_id = found
     return Described(owner_id, fields.get("currencyISO"), fields)
 

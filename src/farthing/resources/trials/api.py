@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, field
 
 from farthing.core import errors
-from farthing.core.errors import Fault, ValidationFailed
+from farthing.core.errors import Fault
 from farthing.core.fields import Amount, AnnotationKey, CustomerId, Moment, identifier
 from farthing.core.operation import KEY_ONLY, Operation
 from farthing.core.wire import ListQuery, Page, Request, StateChange
 from farthing.db.patterns import reading
 from farthing.resources.rules.api import ONE, PATH
 from farthing.resources.rules.model import NOUN as RULE
-from farthing.resources.rules.model import Trigger
+from farthing.resources.rules.model import TRIGGERS, Trigger
 from farthing.resources.rules.store import TABLES
 from farthing.resources.trials import actions
 from farthing.resources.trials.model import (
@@ -24,7 +24,7 @@ from farthing.resources.trials.model import (
     TestView,
     period_faults,
 )
-from farthing.resources.trials.store import BACKTESTS, read_object
+from farthing.resources.trials.store import BACKTESTS
 
 BACKTESTS_PATH: Final = "/v1/backtests"
 # No object has more fields that rules see.
@@ -32,7 +32,15 @@ MOST_FIELDS: Final = 100
 
 RuleId = Annotated[str, identifier(RULE)]
 ObjectId = Annotated[str, identifier(f"({'|'.join(TABLES)})")]
-State = Annotated[str, Meta(min_length=1, max_length=50)]
+_STATES: Final = frozenset(state for table in TABLES.values() for state in table.machine.states)
+State = Annotated[
+    str,
+    Meta(
+        description="The state to which it would move.",
+        extra={"one_of": _STATES, "expected": "a state of such an object, such as ENABLED"},
+        extra_json_schema={"enum": sorted(_STATES)},
+    ),
+]
 Given = Annotated[
     dict[AnnotationKey, Any],
     Meta(
@@ -43,16 +51,52 @@ Given = Annotated[
 ]
 
 
+_NOTHING: Final = {"type": "null"}
+_CREATES: Final = [one for one in TRIGGERS if one.endswith(".create")]
+_TRANSITIONS: Final = [one for one in TRIGGERS if one not in _CREATES]
+# Either an object that is there or a description, and a step for a transition alone.
+TOGETHER: Final = {
+    "allOf": [
+        {
+            "anyOf": [
+                {
+                    "required": ["objectId"],
+                    "properties": {
+                        "objectId": {"type": "string"},
+                        "object": _NOTHING,
+                        "ownerId": _NOTHING,
+                    },
+                },
+                {
+                    "required": ["object"],
+                    "properties": {"object": {"type": "object"}, "objectId": _NOTHING},
+                },
+            ]
+        },
+        {
+            "anyOf": [
+                {"properties": {"on": {"enum": _CREATES}, "step": _NOTHING}},
+                {
+                    "required": ["step"],
+                    "properties": {"on": {"enum": _TRANSITIONS}, "step": {"type": "object"}},
+                },
+            ]
+        },
+    ]
+}
+
+
 class TestStep(Request, frozen=True, kw_only=True):
     """The move that is tried."""
 
-    to: Annotated[State, Meta(description="The state to which it would move.")]
+    to: State
     amount: Amount | None = None
 
 
 class TestRules(Request, frozen=True, kw_only=True):
     """An object on which rules are tried, and the occasion."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = TOGETHER
     on: Annotated[Trigger, Meta(description="Which rules are tried.")]
     object_id: Annotated[ObjectId, Meta(description="An object that is there.")] | None = None
     object: Given | None = None
@@ -79,23 +123,18 @@ class TestRules(Request, frozen=True, kw_only=True):
 
 
 def _trigger_faults(noun: str, occasion: str, given: dict[str, Any]) -> Iterator[Fault]:
-    named, described, step = given.get("objectId"), given.get("object"), given.get("step")
+    named, step = given.get("objectId"), given.get("step")
     if named is not None and not named.startswith(f"{noun}/"):
         yield Fault("/objectId", "wrong_noun", f"Must be a {noun.replace('_', ' ')}.")
-    if described is not None and "objectId" not in given:
-        try:
-            read_object(noun, described)
-        except ValidationFailed as wrong:
-            yield from wrong.faults
-    if occasion == "create" and "step" in given:
+    if occasion == "create" and step is not None:
         yield Fault("/step", "not_applicable", "Is for a transition, and for nothing else.")
     if occasion == "transition" and "step" not in given:
         yield Fault("/step", "required", "Must be given on a transition.")
     if occasion == "transition" and step is not None:
         states = TABLES[noun].machine.states
         if step.get("to") not in states:
-            detail = f"Must be one of {', '.join(states)}."
-            yield Fault("/step/to", "invalid_value", detail)
+            detail = f"Is no state of it; these are: {', '.join(states)}."
+            yield Fault("/step/to", "not_applicable", detail)
 
 
 class CreateBacktest(Request, frozen=True, kw_only=True):
