@@ -89,7 +89,9 @@ class RuleBook:
         chapter = self.chapters.get(trigger)
         windows = () if chapter is None else chapter.program.windows
         told = counts or NOUNS.get(noun)
-        whats = {told} if told else set(FLOWS.values())
+        # What is no payment and has no word of its own, such as a reference, is not counted.
+        others = set(FLOWS.values()) if noun == _TRANSACTION else set()
+        whats = {told} if told else others
         counted = [key for key in self.counted if key[0] in whats and occasion == "create"]
         return Affair(
             tuple((one, self._subject((one.what, one.at_least), whose)) for one in windows),

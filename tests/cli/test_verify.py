@@ -1,5 +1,6 @@
 """`farthing verify`: clean books pass, and every kind of tampering is found."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest_asyncio
 from tests import payments
 from tests.conftest import make_tenant
 from tests.duties import duty
+from tests.trials import new_alert, new_backtest
 from tests.verdicts import new_approval
 
 from farthing.catalog import CHECKS, MACHINES, OBJECTS
@@ -54,6 +56,15 @@ TAMPERINGS = {
 }
 
 
+# A rule that counts, and lets everything pass.
+COUNTING = {
+    "name": "Not too many transfers",
+    "on": "transaction.create",
+    "when": 'history.count("internal", duration("24h")) > 100',
+    "then": [{"action": "refuse", "message": "Too many."}],
+}
+
+
 def verify(database: "Database") -> subprocess.CompletedProcess[str]:
     """Run the command as an operator would."""
     return subprocess.run(
@@ -72,9 +83,13 @@ async def make_books(database: "Database") -> UUID:
     transport = httpx2.ASGITransport(app=build(service))
     async with httpx2.AsyncClient(transport=transport, base_url="http://books.test") as client:
         tenant = await make_tenant(service, client)
+        with_key = functools.partial(tenant.call, token=tenant.key)
+        await payments.create(with_key, "/v1/rules", COUNTING)
         account = await _traffic(service, tenant)
         await _deliver(service, tenant)
         await new_approval(service, tenant.id)
+        await new_alert(tenant.call, with_key)
+        await new_backtest(with_key)
     await service.stop()
     return ids.take(account)
 
@@ -150,16 +165,19 @@ def of_objects() -> dict[str, str]:
     """Return what can be wrong with every object, by the sentence that finds it."""
     tamperings: dict[str, str] = {}
     for noun, table in OBJECTS.items():
-        one, two = table.machine.states[:2]
+        one, two = (*table.machine.states, "")[:2]
+        moved = f"""
+            UPDATE {table.name} SET state_id =
+            CASE state_id WHEN '{one}' THEN '{two}' ELSE '{one}' END {TOGETHER.get(noun, "")}
+        """  # noqa: S608 - our own names
+        # What has but one state can only have lost its history.
+        lost = f"DELETE FROM history WHERE machine = '{noun}'"  # noqa: S608 - our own names
         tamperings |= {
-            f"Every {noun} is in the state to which its history leads.": f"""
-                UPDATE {table.name} SET state_id =
-                CASE state_id WHEN '{one}' THEN '{two}' ELSE '{one}' END {TOGETHER.get(noun, "")}
-            """,  # noqa: S608 - our own names
+            f"Every {noun} is in the state to which its history leads.": moved if two else lost,
             f"Every step of a {noun} begins where the one before it ended.": f"""
-                INSERT INTO history SELECT o.tenant_id, o.id, 0, m.machine, m.source, m.target,
-                    'PLATFORM', 'platform', NULL, 'x', now()
-                FROM {table.name} AS o, machine_steps AS m WHERE m.machine = '{noun}' LIMIT 1
+                INSERT INTO history SELECT o.tenant_id, o.id, 0, '{noun}', m.source,
+                    coalesce(m.target, o.state_id), 'PLATFORM', 'platform', NULL, 'x', now()
+                FROM {table.name} AS o LEFT JOIN machine_steps AS m ON m.machine = '{noun}' LIMIT 1
             """,  # noqa: S608 - our own names
             f"Every version of every {noun} has its event.": f"""
                 DELETE FROM events WHERE noun = '{noun}'
@@ -267,6 +285,19 @@ UNTRUE: dict[str, list[str]] = {
         "UPDATE customers SET approval_id = NULL",
         "UPDATE customers SET approval_id = id WHERE approval_id IS NOT NULL",
         "UPDATE approvals SET noun = 'card'",
+    ],
+    "Every tally counts one more with each mark, and adds its amount.": [
+        "UPDATE tally_marks SET count = count + 1 WHERE count = 2",
+        "UPDATE tally_marks SET amount = amount + 1 WHERE count = 2",
+    ],
+    "Every backtest that is running falls due, and no other does.": [
+        "UPDATE backtests SET due_at = NULL",
+        "UPDATE backtests SET state_id = 'FAILED'",
+    ],
+    "No backtest has found more than it has gone through.": [
+        "UPDATE backtests SET matched = 1",
+        "UPDATE backtests SET processed = 2, total = 1",
+        "UPDATE backtests SET state_id = 'DONE'",
     ],
     **{sentence: [sql] for sentence, sql in of_objects().items()},
 }

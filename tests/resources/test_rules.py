@@ -179,6 +179,14 @@ async def test_a_window_is_of_one_customer_one_currency_and_one_least_amount(
     await world.sent(other, payee, 10)
 
 
+async def test_what_is_no_payment_is_not_counted_among_payments(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, 'history.count("internal", duration("1h")) >= 1')
+    await world.reference(payer)
+    await world.sent(payer, payee, 1)
+    assert problem(await world.internal(payer, payee, 1)) == (409, "refused_by_rule")
+
+
 async def test_tallies_that_were_not_kept_for_a_while_begin_anew(world: "World") -> None:
     payer, payee = await world.fund(), await world.account()
     made = await rule(world, 'history.count("internal", duration("1h")) >= 3')
