@@ -133,7 +133,7 @@ async def new_approval(service: Service, tenant_id: UUID) -> str:
         )
         return customers.add(draft, customer, "Somebody has to approve it.")
 
-    context = Context(Principal(tenant_id, Grant.API_KEY), f"test-{new_id()}")
+    context = Context(Principal(tenant_id, Grant.API_KEY), "req-earlier-example")
     answer = await service.committer.submit(context, Command(decide, status=201))
     assert answer.status == httpx2.codes.CREATED
     return ids.say("approval", approval_id)

@@ -179,11 +179,13 @@ class Stage:
 
     async def _call(self, method: str, path: str, body: Any) -> httpx2.Response:
         """Send anything in the name of the client."""
-        headers = {"X-Token": self.credentials[Grant.CLIENT_TOKEN]}
-        return await self.client.request(method, path, json=body, headers=headers)
+        return await self._call_as(Grant.CLIENT_TOKEN, method, path, body)
 
     async def _call_with_key(self, method: str, path: str, body: Any) -> httpx2.Response:
-        headers = {"X-Token": self.credentials[Grant.API_KEY]}
+        return await self._call_as(Grant.API_KEY, method, path, body)
+
+    async def _call_as(self, grant: Grant, method: str, path: str, body: Any) -> httpx2.Response:
+        headers = {"X-Token": self.credentials[grant], "X-Request-Id": "req-earlier-example"}
         return await self.client.request(method, path, json=body, headers=headers)
 
     async def _send(

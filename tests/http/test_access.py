@@ -54,7 +54,8 @@ def nouns_of(operation: Operation) -> set[str]:
     said = [one for one in (operation.body_example or {}).values() if isinstance(one, str)]
     named = {one.partition("/")[0] for one in said} | {operation.noun}
     found = {noun for noun in named if noun in OBJECTS}
-    return found.union(*(nouns_of(creation_of(noun, OPERATIONS)) for noun in found))
+    made = found - MADE_BY_RULES.keys()
+    return found.union(*(nouns_of(creation_of(noun, OPERATIONS)) for noun in made))
 
 
 class Place:
