@@ -5,6 +5,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -192,9 +193,24 @@ class Facts:
     ) -> None:
         self._draft = draft
         self._noun = noun
-        self._row = row
+        self.row = row
         self._step = step
         self._parties = parties
+
+    @property
+    def owner(self) -> Customer | None:
+        """The owner's own row, if anybody asked for it."""
+        return self._draft.find(CUSTOMERS, self._parties["owner"])
+
+    @property
+    def customer(self) -> Customer | None:
+        """The row of the customer who asks, if anybody asked for it."""
+        return self._draft.find(CUSTOMERS, self._parties["customer"])
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks."""
+        return self._draft.principal
 
     def read(self, reads: Mapping[str, frozenset[str]]) -> dict[str, Any]:
         """Return the facts of which somebody speaks."""
@@ -202,13 +218,13 @@ class Facts:
 
     def object(self, fields: frozenset[str]) -> dict[str, Any]:
         """Return what is asked of the object itself."""
-        if isinstance(self._row, Described):
-            return self._row.fields
+        if isinstance(self.row, Described):
+            return self.row.fields
         if self._noun == TRANSACTIONS.noun and _READ.keys() >= fields:
-            return {name: _READ[name](self._row) for name in fields}
-        shown = self._show(TABLES[self._noun], self._row)
+            return {name: _READ[name](self.row) for name in fields}
+        shown = self._show(TABLES[self._noun], self.row)
         if self._noun == TRANSACTIONS.noun:
-            shown |= {name: _READ[name](self._row) for name in _SEEN[self._noun]}
+            shown |= {name: _READ[name](self.row) for name in _SEEN[self._noun]}
         return shown
 
     def party(self, which: str, fields: frozenset[str]) -> dict[str, Any]:
@@ -222,7 +238,7 @@ class Facts:
 
     def actor(self) -> dict[str, Any]:
         """Return who asks."""
-        principal = self._draft.principal
+        principal = self.principal
         named = {"type": principal.actor.value, "name": principal.name}
         customer_id = principal.customer_id
         return named if customer_id is None else named | {"customerId": principal.name}
@@ -240,6 +256,36 @@ class Facts:
         shown = table.view(row, *self._draft.beside(table, row))
         return cast("dict[str, Any]", msgspec.to_builtins(shown))
 
+
+def _of_party(which: str, field: str) -> Callable[[Facts], Any]:
+    read = _READ_CUSTOMER[field]
+
+    def find(facts: Facts) -> Any:
+        row = getattr(facts, which)
+        return None if row is None else read(row)
+
+    return find
+
+
+# What can be read at a glance of the facts about a transaction.
+GLANCES: Final[dict[str, dict[str, Callable[[Any], Any]]]] = {
+    "object": {
+        "amount": attrgetter("row.amount"),
+        "annotations": attrgetter("row.annotations"),
+        "currencyISO": attrgetter("row.currency"),
+        "flow": attrgetter("row.flow"),
+        "method": attrgetter("row.method"),
+        "purpose": attrgetter("row.purpose"),
+        "stateId": attrgetter("row.state_id"),
+        "tags": attrgetter("row.tags"),
+        "targetStateId": attrgetter("row.target_state_id"),
+    },
+    "actor": {"type": attrgetter("principal.actor.value"), "name": attrgetter("principal.name")},
+    "owner": {field: _of_party("owner", field) for field in ("annotations", "stateId", "tags")},
+    "customer": {
+        field: _of_party("customer", field) for field in ("annotations", "stateId", "tags")
+    },
+}
 
 _FACTS: Final[dict[str, Callable[[Facts, frozenset[str]], Any]]] = {
     "object": lambda facts, fields: facts.object(fields),

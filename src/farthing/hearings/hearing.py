@@ -1,0 +1,171 @@
+"""One hearing: what a batch asks of the rules of its tenant."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from farthing.core.actors import Principal
+from farthing.core.expressions import Failure
+from farthing.core.rows import ObjectRow
+from farthing.db.commands import Need
+from farthing.db.draft import Draft
+from farthing.db.hearings import FREE, Matter, Step, Verdict, Whereabouts
+from farthing.db.pool import Connection
+from farthing.db.tables import Along, ObjectTable, Table
+from farthing.resources.customers.store import CUSTOMERS, STANDINGS
+from farthing.resources.rules.actions import apply
+from farthing.resources.rules.model import Finding
+from farthing.resources.rules.store import Described, Facts, owner_of, parties_of
+from farthing.resources.tallies import store as tallies
+from farthing.resources.tallies.actions import Counters, Span, count
+from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
+
+if TYPE_CHECKING:
+    from farthing.hearings.books import Affair, Chapter, RuleBook, Whose
+
+_MOST_FOUND: Final = 50_000
+_TRANSACTION: Final = "transaction"
+# Some of what is shown of a customer is kept beside it.
+_STANDING: Final = Along(STANDINGS, "id")
+
+
+class RuleHearing:
+    """What one batch asks of the rules of its tenant."""
+
+    def __init__(self, book: "RuleBook", tenant_id: UUID, now: datetime) -> None:
+        self._book = book
+        self._tenant_id = tenant_id
+        self._now = now
+        self._subjects: dict[UUID, Subject] = {}
+        self._spans: set[Span] = set()
+        self._counters = Counters(tenant_id, now)
+
+    async def prepare(
+        self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
+    ) -> Sequence[Need]:
+        """Find out whose matters these are, open their tallies, and name their customers."""
+        needs: list[Need] = []
+        found = await self._find_owners(connection, [matter for _, matter in matters])
+        chapters = self._book.chapters
+        for principal, matter in matters:
+            whose = (matter.owner_id, matter.currency)
+            if matter.found_at is not None:
+                whose = found.get(matter.found_at, (None, None))
+            if whose[0] is None:
+                # What is not there is nobody's, and will be refused.
+                continue
+            affair = self._book.affair(matter.on, matter.counts, whose)  # type: ignore[arg-type]  # it has an owner
+            if affair.subjects:
+                self._subjects |= affair.subjects
+                self._spans |= affair.spans
+            chapter = chapters.get(matter.on)
+            if chapter is not None and chapter.needs_parties:
+                named = set(parties_of(principal, whose[0]).values())
+                needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in named]
+        await self._open_missing(connection)
+        return needs
+
+    async def look(self, connection: Connection) -> dict[Any, Any]:
+        """Look at tallies, which nobody else changes until the commit."""
+        if not self._subjects:
+            return {}
+        return await self._counters.look(connection, self._subjects, self._spans)
+
+    def judge(
+        self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
+    ) -> Verdict:
+        """Judge an object that is to be made or moved, and count it if it is made."""
+        noun = table.noun
+        trigger = f"{noun}.{'transition' if step else 'create'}"
+        chapter, affair = self._book.chapters.get(trigger), self._affair(trigger, row)
+        verdict = FREE
+        if chapter is not None:
+            values = self._evaluate(draft, chapter, affair, noun, row, step)
+            met = [Finding(chapter.rules[place], one) for place, one in values if one is not False]
+            if met:
+                verdict = apply(draft, noun, row, met)
+        if affair.counted:
+            amount = getattr(row, "amount", 0)
+            what = FLOWS[row.flow] if noun == _TRANSACTION else NOUNS[noun]  # type: ignore[attr-defined]  # transactions have one
+            for counted, least, tally_id in affair.counted:
+                if counted == what and amount >= least:
+                    count(draft, tally_id, amount)
+        return verdict
+
+    def find(
+        self, draft: Draft, trigger: str, row: ObjectRow | Described, step: Step | None = None
+    ) -> list[Finding]:
+        """Return what each rule on a trigger says of an object."""
+        chapter = self._book.chapters.get(trigger)
+        if chapter is None:
+            return []
+        noun, affair = trigger.partition(".")[0], self._affair(trigger, row)
+        values = dict(self._evaluate(draft, chapter, affair, noun, row, step))
+        return [Finding(rule, values.get(n, False)) for n, rule in enumerate(chapter.rules)]
+
+    def _affair(self, trigger: str, row: Any) -> "Affair":
+        noun = trigger.partition(".")[0]
+        is_flow = noun == _TRANSACTION and not isinstance(row, Described)
+        counts = FLOWS[row.flow] if is_flow else None
+        return self._book.affair(
+            trigger, counts, (owner_of(noun, row), getattr(row, "currency", None))
+        )
+
+    def _evaluate(
+        self,
+        draft: Draft,
+        chapter: "Chapter",
+        affair: "Affair",
+        noun: str,
+        row: ObjectRow | Described,
+        step: Step | None,
+    ) -> Iterable[tuple[int, bool | Failure]]:
+        """Return the value of each rule that is not surely false, by its place."""
+        parties: dict[str, UUID] = {}
+        if chapter.needs_parties:
+            parties = parties_of(draft.principal, owner_of(noun, row))
+        facts = Facts(draft, noun, row, step, parties)
+        chosen = chapter.choose(facts)
+        if not chosen:
+            return ()
+        program, measure = chapter.program(chosen), self._counters.measure
+        windows = {one: measure(draft, affair.windows[one], one) for one in program.windows}
+        return zip(chosen, program.evaluate(facts.read(program.reads), windows), strict=True)
+
+    async def _open_missing(self, connection: Connection) -> None:
+        opened = self._book.opened
+        missing = [one for key, one in self._subjects.items() if key not in opened]
+        if missing:
+            if len(opened) > _MOST_FOUND:
+                opened.clear()
+            # Those that are opened now are there for others only after the commit.
+            opened |= await tallies.open_missing(connection, self._tenant_id, missing, self._now)
+
+    async def _find_owners(
+        self, connection: Connection, matters: Sequence[Matter]
+    ) -> "dict[Whereabouts, Whose]":
+        """Tell whose matters these are, where the request does not say it."""
+        asked = {one.found_at for one in matters if one.found_at is not None}
+        found = self._book.found
+        if unknown := asked - found.keys():
+            if len(found) > _MOST_FOUND:
+                found.clear()
+                unknown = asked
+            found |= await _look_up(connection, self._tenant_id, unknown)
+        return found
+
+
+async def _look_up(
+    connection: Connection, tenant_id: UUID, places: Iterable[Whereabouts]
+) -> "dict[Whereabouts, Whose]":
+    """Read what never changes, so that it needs no lock."""
+    alike: dict[tuple[Table[Any], str, str], dict[UUID, Whereabouts]] = {}
+    for one in places:
+        alike.setdefault((one.table, one.owner, one.currency), {})[one.id] = one
+    found = {}
+    for (table, owner, currency), wanted in alike.items():
+        sql = f"SELECT id, {owner}, {currency} FROM {table.name} WHERE tenant_id = $1 AND id = ANY($2)"  # noqa: S608, E501 - our own names
+        for record in await connection.fetch(sql, tenant_id, list(wanted)):
+            found[wanted[record[0]]] = (record[1], record[2])
+    return found
