@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -24,6 +23,7 @@ from tests.http.bad_wire import creation_of, first_event
 from tests.ledger.books import Books
 from tests.payments import furnish, idle, in_path, spends
 
+from farthing import __version__
 from farthing.config import Settings
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
@@ -209,7 +209,7 @@ def _replaced(value: Any, rename: Callable[[re.Match[str]], str]) -> Any:
         told = {name: _replaced(one, rename) for name, one in value.items()}
         varying = {"nextCursor": _CURSOR, "durationMs": 12}
         return told | {name: one for name, one in varying.items() if name in value}
-    if value == version("farthing"):
+    if value == __version__:
         return "1.0.0"
     if isinstance(value, str):
         renamed = _REFERENCE.sub(_A_REFERENCE, _ID.sub(rename, value))
