@@ -43,6 +43,27 @@ def test_without_a_database_the_sentence_says_what_to_set() -> None:
         Settings.load({}).require_database_url()
 
 
+def test_the_address_of_the_database_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "url"
+    file.write_text("postgresql://farthing:secret@db/farthing\n")
+    from_file = {"FARTHING_DATABASE_URL_FILE": str(file)}
+    assert Settings.load(from_file).require_database_url() == file.read_text().strip()
+    both = from_file | {"FARTHING_DATABASE_URL": "postgresql://other"}
+    assert Settings.load(both).require_database_url() == "postgresql://other"
+
+
+def test_a_file_with_the_address_that_cannot_be_read_is_named_and_never_repeated(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SettingsError, match="no/such/file"):
+        Settings.load({"FARTHING_DATABASE_URL_FILE": "no/such/file"}).require_database_url()
+    file = tmp_path / "url"
+    file.write_bytes(b"postgresql://farthing:s\xc3\xa9cret@db/farthing")
+    with pytest.raises(SettingsError, match="plain ASCII") as caught:
+        Settings.load({"FARTHING_DATABASE_URL_FILE": str(file)}).require_database_url()
+    assert "cret" not in str(caught.value)
+
+
 def test_the_master_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(f"{KEY}\n")

@@ -14,12 +14,16 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 PYTHON = SOURCE + [
     path for folder in ("tests", "bench", "tools") for path in sorted((ROOT / folder).rglob("*.py"))
 ]
+KINDS = {".py", ".sql", ".md", ".toml", ".lua", ".css", ".html", ".ts", ".sh", ".yaml", ""} | {
+    ".service",
+    ".conf",
+    ".example",
+}
 TEXTS = [
     path
-    for folder in ("src", "tests", "bench", "docs", "tools", ".ci")
+    for folder in ("src", "tests", "bench", "docs", "tools", "deploy", ".ci")
     for path in sorted((ROOT / folder).rglob("*"))
-    if path.suffix in {".py", ".sql", ".md", ".toml", ".lua", ".css", ".html", ""}
-    and path.is_file()
+    if path.suffix in KINDS and path.is_file()
 ]
 RESOURCES = [path for path in sorted((ROOT / "src/farthing/resources").iterdir()) if path.is_dir()]
 

@@ -44,6 +44,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "`farthing up` brings its own."
         ),
     ] = ""
+    database_url_file: Annotated[
+        str,
+        _setting(
+            "A file that holds the database's address with its password, instead of "
+            "`FARTHING_DATABASE_URL`."
+        ),
+    ] = ""
     master_key: Annotated[
         str,
         _setting("The secret from which every other key is derived: 64 hexadecimal digits."),
@@ -219,25 +226,23 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def require_database_url(self) -> str:
         """Return the database's address; without one nothing can start."""
-        if not self.database_url:
+        url = self.database_url
+        if not url and self.database_url_file:
+            url = _read("The file with the database's address", self.database_url_file)
+        if not url:
             raise SettingsError(
                 "FARTHING_DATABASE_URL is not set. Set it to a PostgreSQL database, for example "
                 "postgresql://farthing:secret@localhost/farthing, or run `farthing up`, which "
                 "brings a database of its own."
             )
-        return self.database_url
+        return url
 
     def require_master_key(self) -> bytes:
         """Return the 32 bytes of the master key, from the environment or from its file."""
         text, source = self.master_key, "FARTHING_MASTER_KEY"
         if not text and self.master_key_file:
             source = self.master_key_file
-            try:
-                text = Path(self.master_key_file).read_text("ascii").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                raise SettingsError(
-                    f"The master key file {source} cannot be read: {error}."
-                ) from None
+            text = _read("The master key file", source)
         if not text:
             raise SettingsError(
                 "No master key: set FARTHING_MASTER_KEY or FARTHING_MASTER_KEY_FILE. "
@@ -250,6 +255,16 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if len(key) != MASTER_KEY_BYTES:
             raise SettingsError(f"The master key in {source} is not 64 hexadecimal digits.")
         return key
+
+
+def _read(what: str, file: str) -> str:
+    try:
+        return Path(file).read_text("ascii").strip()
+    except OSError as error:
+        raise SettingsError(f"{what} {file} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        # That error would repeat what it met, and this is a secret.
+        raise SettingsError(f"{what} {file} holds more than plain ASCII.") from None
 
 
 def _require_live_key(key: bytes) -> None:

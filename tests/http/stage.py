@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -26,6 +25,7 @@ from tests.payments import furnish, idle, in_path, spends
 from tests.trials import new_alert, new_backtest
 from tests.verdicts import new_approval
 
+from farthing import __version__
 from farthing.config import Settings
 from farthing.core.actors import Grant
 from farthing.core.ids import UUID_PATTERN
@@ -225,7 +225,7 @@ def _replaced(value: Any, rename: Callable[[re.Match[str]], str]) -> Any:
         told = {name: _replaced(one, rename) for name, one in value.items()}
         varying = {"nextCursor": _CURSOR, "durationMs": 12}
         return told | {name: one for name, one in varying.items() if name in value}
-    if value == version("farthing"):
+    if value == __version__:
         return "1.0.0"
     if isinstance(value, str):
         renamed = _REFERENCE.sub(_A_REFERENCE, _ID.sub(rename, value))

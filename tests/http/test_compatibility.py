@@ -178,3 +178,19 @@ HARMLESS = {
 @pytest.mark.parametrize("changes", HARMLESS.values(), ids=HARMLESS.keys())
 def test_what_only_adds_breaks_nobody(changes: dict[str, Any]) -> None:
     assert breaking(document(), changed(**changes)) == []
+
+
+# Either the scheme is VISA, or there are no tags: what stands beside the choices holds for each.
+EITHER = [
+    {"properties": {"scheme": {"const": "VISA"}}},
+    {"properties": {"tags": {"type": "null"}}},
+]
+
+
+def test_a_choice_between_rules_for_the_same_fields_can_be_given_up() -> None:
+    assert breaking(changed(Sent__anyOf=EITHER), document()) == []
+
+
+def test_a_choice_between_rules_for_the_same_fields_takes_something_away() -> None:
+    found = breaking(document(), changed(Sent__anyOf=EITHER))
+    assert any("body/scheme can no longer be MASTERCARD" in one for one in found), found

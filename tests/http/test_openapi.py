@@ -50,6 +50,17 @@ def test_the_document_is_the_same_each_time() -> None:
     assert json.dumps(openapi.describe(SECTIONS)) == json.dumps(DOCUMENT)
 
 
+@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
+def test_a_component_is_one_type_for_tools_that_write_clients(name: str) -> None:
+    component = DOCUMENT["components"]["schemas"][name]
+    # Beside properties such tools take choices for other types, which then admit anything.
+    assert component.keys() & {"properties", "additionalProperties"}
+    assert not component.keys() & {"anyOf", "oneOf"}
+    for one in component.get("properties", {}).values():
+        if one.get("type") == "object":
+            assert one.keys() & {"properties", "additionalProperties"}, one
+
+
 def test_every_operation_is_in_the_document_and_no_other() -> None:
     published = {
         (method.upper(), path, operation["operationId"])

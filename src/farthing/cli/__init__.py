@@ -9,6 +9,7 @@ import platformdirs
 import typer
 from rich.console import Console
 
+from farthing import __version__
 from farthing.catalog import MACHINES
 from farthing.cli.home import HomeError
 from farthing.config import Settings, SettingsError
@@ -44,6 +45,22 @@ def main() -> None:
 def _fail(sentence: str) -> NoReturn:
     print(f"farthing: {sentence}", file=sys.stderr)  # noqa: T201 - this is the command line
     raise SystemExit(1)
+
+
+def _say_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(f"farthing {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _before(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which one.")
+    ] = False,
+) -> None:
+    """Take what goes before every command."""
 
 
 @app.command()

@@ -1,10 +1,10 @@
 """The two clients: the same operations, one waits and one awaits."""
 
-from importlib.metadata import version
 from typing import Final, Self
 
 import httpx2
 
+from farthing import __version__
 from farthing.client import _credentials
 from farthing.client._asks import check_identifier
 from farthing.client._async import AsyncOperations
@@ -28,7 +28,7 @@ def _session(
 
 
 def _headers() -> dict[str, str]:
-    return {"User-Agent": f"farthing-python/{version('farthing')}"}
+    return {"User-Agent": f"farthing-python/{__version__}"}
 
 
 def _describe(name: str, session: Session) -> str:

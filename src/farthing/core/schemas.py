@@ -173,6 +173,9 @@ def _finish(schema: Schema, finish: Callable[[Schema], Schema]) -> Schema:
         tidy["propertyNames"] = finish({"type": "string", **tidy["propertyNames"]})
     if "properties" in tidy:
         tidy["properties"] = {name: finish(one) for name, one in tidy["properties"].items()}
+    elif tidy.get("type") == "object":
+        # Said aloud, because tools that write clients take an object without names for empty.
+        tidy.setdefault("additionalProperties", True)
     return tidy
 
 

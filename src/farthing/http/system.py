@@ -2,12 +2,12 @@
 
 import asyncio
 from datetime import timedelta
-from importlib.metadata import version
 from typing import Any, Final, Literal
 
 import structlog
 from msgspec import Struct
 
+from farthing import __version__
 from farthing.catalog import MACHINES
 from farthing.core.machine import Machine
 from farthing.core.operation import OPEN, TENANT, Operation
@@ -127,7 +127,7 @@ async def read_status(service: Service) -> StatusView:
     return StatusView(
         status=worst,
         environment=service.settings.environment,
-        version=version("farthing"),
+        version=__version__,
         components=components,
     )
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final
 
 from msgspec import Struct
 
+from farthing import __version__
 from farthing.catalog import OBJECTS, OPERATIONS
 from farthing.config import Settings
 from farthing.core import schemas
@@ -62,7 +62,7 @@ def describe(sections: Sequence[Section], at: Schema | None = None) -> dict[str,
 def _info() -> Schema:
     return {
         "title": "Farthing",
-        "version": version("farthing"),
+        "version": __version__,
         "summary": "An open payments core.",
         "description": words.INTRODUCTION,
         "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},

@@ -165,8 +165,8 @@ class _Fit:
 
     def _choices(self, inner: Schema, outer: Schema) -> Iterator[str]:
         """Every choice on the inside must have one outside that takes it."""
-        for one in inner.get("anyOf", [inner]):
-            reasons = [list(self.faults(one, other)) for other in outer.get("anyOf", [outer])]
+        for one in _alternatives(inner):
+            reasons = [list(self.faults(one, other)) for other in _alternatives(outer)]
             if all(reasons):
                 yield min(reasons, key=len)[0]
 
@@ -233,6 +233,19 @@ def _resolve(document: Schema, schema: Schema) -> Schema:
         return schema
     resolved: Schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return resolved
+
+
+def _alternatives(schema: Schema) -> list[Schema]:
+    """Return what may be chosen from; what stands beside the choices holds for each of them."""
+    beside = {name: value for name, value in schema.items() if name != "anyOf"}
+    return [_both(beside, one) for one in schema.get("anyOf", [{}])]
+
+
+def _both(beside: Schema, choice: Schema) -> Schema:
+    inside, more = beside.get("properties", {}), choice.get("properties", {})
+    properties = {name: {**inside.get(name, {}), **more.get(name, {})} for name in inside | more}
+    both = {**beside, **choice}
+    return {**both, "properties": properties} if properties else both
 
 
 def _types(schema: Schema) -> frozenset[str]:

@@ -83,7 +83,13 @@ def _failure(status: int, problems: list[type[errors.Problem]], known: Schemas) 
     codes = [problem.code for problem in problems]
     waits = any("Retry-After" in problem.headers for problem in problems)
     rate = _RATE if errors.RateLimited in problems else ()
-    narrowed = {"properties": {"status": {"const": status}, "code": {"enum": codes}}}
+    narrowed = {
+        "type": "object",
+        "properties": {
+            "status": {"type": "integer", "const": status},
+            "code": {"type": "string", "enum": codes},
+        },
+    }
     schema = {"allOf": [known.answer(Problem), narrowed]}
     return {
         "description": "\n\n".join(f"`{one.code}`: {sentence(one)}" for one in problems),

@@ -85,10 +85,8 @@ class ChangeMood(Request, frozen=True, kw_only=True):
 
     # Only a rail that is slow takes seconds.
     PUBLISHED: ClassVar[dict[str, Any]] = {
-        "anyOf": [
-            {"properties": {"mood": {"const": "slow"}}},
-            {"properties": {"seconds": {"type": "null"}}},
-        ]
+        "if": {"required": ["seconds"], "properties": {"seconds": {"type": "integer"}}},
+        "then": {"properties": {"mood": {"const": "slow"}}},
     }
     mood: Mood
     seconds: (
