@@ -25,6 +25,7 @@ _PLAIN: Final = (
     'has(object.annotations.channel) && object.annotations.channel == "phone{n}"',
     'object.currencyISO == "EUR" && object.amount > {n}000',
     'actor.type == "CUSTOMER" && object.amount > {n}50000',
+    "size(object.tags) > 40 && object.amount > {n}0",
 )
 _OF_OWNER: Final = '"risky{n}" in owner.tags'
 # Over the same tallies, each for as long as the others or longer.
@@ -35,12 +36,16 @@ _WINDOWED: Final = (
 
 
 def conditions(number: int) -> list[str]:
-    """Return the conditions of so many rules, of which two in ten have windows."""
+    """Return the conditions of so many rules, of which two in ten have windows.
+
+    From the second ten on, one of them is about the owner, who must then be looked at too.
+    """
     return [text for n in range(1, number // 10 + 1) for text in _ten(n)]
 
 
 def _ten(n: int) -> Iterator[str]:
-    for text in (*_PLAIN, _OF_OWNER, *_WINDOWED):
+    plain = _PLAIN if n == 1 else (*_PLAIN[:-1], _OF_OWNER)
+    for text in (*plain, *_WINDOWED):
         yield text.format(n=n, hours=1 + 23 * (n % 2))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import deliveries, flood, ledger, pgbench, plot, profiling, report, sampled, wrk
+from bench import deliveries, flood, ledger, pgbench, plot, profiling, report, rules, sampled, wrk
 from bench.growth import GROWTHS, Growth
 from bench.load import BenchError, Load
 from bench.measurement import (
@@ -261,3 +261,18 @@ def test_report_of_deliveries_tells_rates_and_lags() -> None:
     some = [deliveries.Run(run(500.0), 4000, 3000, tally, 2.0)]
     text = deliveries.for_people(some, some)
     assert "| 2,000 | 1,500 | 29 | 1,146 | 0 |" in text
+
+
+def test_ten_rules_are_eight_plain_ones_and_two_with_windows() -> None:
+    ten, hundred = rules.conditions(10), rules.conditions(100)
+    assert (len(ten), len(hundred), len(set(hundred))) == (10, 100, 100)
+    assert sum("history." in one for one in ten) == 2
+    assert not any("owner." in one for one in ten)
+    assert rules.conditions(0) == []
+
+
+def test_report_of_rules_tells_which_share_of_the_rate_is_left() -> None:
+    one, other = (run(1000.0), run(900.0), run(500.0)), (run(1000.0), run(800.0), run(700.0))
+    text = rules.for_people([rules.Round(one), rules.Round(other)])
+    assert "| 10 | 2 | 850 | 1.0 | 2.0 | 0.85 (0.80 to 0.90) |" in text
+    assert "| 100 | 20 | 600 | 1.0 | 2.0 | 0.60 (0.50 to 0.70) |" in text

@@ -67,14 +67,12 @@ class Bench:
     def open(self, _: UUID, __: datetime) -> "Bench":
         return self
 
-    async def prepare(self, connection: Connection, matters: Sequence[Any]) -> Sequence[Any]:
+    async def prepare(
+        self, connection: Connection, matters: Sequence[Any]
+    ) -> tuple[Sequence[Any], dict[Any, Any]]:
         for one in matters:
             self.matters.append(await _whose(connection, one[-1]))
-        return ()
-
-    async def look(self, _: Connection) -> dict[Any, Any]:
-        """Need to see nothing."""
-        return {}
+        return (), {}
 
     def find(self, _: Draft, __: str, ___: Any, ____: Step | None) -> Sequence[Any]:
         """Say nothing that nobody wanted."""

@@ -84,13 +84,8 @@ class Batch:
         if recall:
             await self._recall([context for context, _ in submissions])
         fresh = [command for context, command in submissions if not self._remembers(context)]
-        needs = [need for command in fresh for need in command.needs]
-        needs += await self._prepare_hearing(submissions)
-        await self._see(needs)
-        if self._hearing is not None:
-            derived = await self._hearing.look(self._connection)
-            self._rows.update(derived)
-            self._seen.update(derived)
+        await self._prepare_hearing(submissions)
+        await self._see([need for command in fresh for need in command.needs])
         outcomes = [self._outcome(context, command) for context, command in submissions]
         if not recall and any(
             context.idempotency and isinstance(outcome, Problem)
@@ -104,10 +99,8 @@ class Batch:
             await self._terms.check(self._connection)
         return outcomes
 
-    async def _prepare_hearing(
-        self, submissions: Sequence[tuple[Context, Command]]
-    ) -> Sequence[Need]:
-        """Name what rules must see of what is brought before them."""
+    async def _prepare_hearing(self, submissions: Sequence[tuple[Context, Command]]) -> None:
+        """See what rules must see of what is brought before them, before anything is locked."""
         matters = [
             (context.principal, command.matter)
             for context, command in submissions
@@ -115,11 +108,13 @@ class Batch:
         ]
         if not matters or self._book is None:
             self._hearing = None
-            return ()
+            return
         self._terms.rules = self._book.version
-        return (
-            () if self._hearing is None else await self._hearing.prepare(self._connection, matters)
-        )
+        if self._hearing is not None:
+            needs, derived = await self._hearing.prepare(self._connection, matters)
+            await self._see(needs)
+            self._rows.update(derived)
+            self._seen.update(derived)
 
     def written(self, table: AppendTable[Any]) -> list[Any]:
         """Return the rows of a table that the batch added or changed, as they are now."""

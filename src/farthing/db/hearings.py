@@ -106,11 +106,13 @@ class Hearing(Protocol):
 
     async def prepare(
         self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
-    ) -> Sequence[Any]:
-        """Return what must be seen so that these matters can be judged, as needs."""
+    ) -> tuple[Sequence[Any], dict[Any, Any]]:
+        """Return what must be seen so that these matters can be judged.
 
-    async def look(self, connection: Connection) -> dict[Any, Any]:
-        """Return the rows that are worked out, once all locks are held."""
+        These are needs, none of which locks a row, and rows that are worked out. Whatever a hearing
+        locks by itself it locks here, before any row is locked, so that no two batches wait for
+        each other, and rows are locked no longer than without rules.
+        """
 
     def judge(
         self, draft: Any, table: ObjectTable[Any], row: ObjectRow, step: Step | None

@@ -83,8 +83,8 @@ class RuleBook:
             for window in compile_rule(rule).windows:
                 key = (window.what, window.at_least)
                 self.counted[key] = min(rule.since, self.counted.get(key, rule.since))
-        # Tallies that are there, and whose matters were found where; both spare questions.
-        self.opened: set[UUID] = set()
+        # Tallies without any mark, and whose matters were found where; both spare questions.
+        self.empty: set[UUID] = set()
         self.found: dict[Whereabouts, Whose] = {}
         self._affairs: dict[tuple[str, str | None, Whose], Affair] = {}
 

@@ -17,7 +17,6 @@ from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 from farthing.resources.rules.actions import apply
 from farthing.resources.rules.model import Finding
 from farthing.resources.rules.store import Described, Facts, owner_of, parties_of
-from farthing.resources.tallies import store as tallies
 from farthing.resources.tallies.actions import Counters, Span, count
 from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
 
@@ -43,8 +42,8 @@ class RuleHearing:
 
     async def prepare(
         self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
-    ) -> Sequence[Need]:
-        """Find out whose matters these are, open their tallies, and name their customers."""
+    ) -> tuple[Sequence[Need], dict[Any, Any]]:
+        """Find out whose matters these are, lock their tallies, and name their customers."""
         needs: list[Need] = []
         found = await self._find_owners(connection, [matter for _, matter in matters])
         chapters = self._book.chapters
@@ -63,14 +62,14 @@ class RuleHearing:
             if chapter is not None and chapter.needs_parties:
                 named = set(parties_of(principal, whose[0]).values())
                 needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in named]
-        await self._open_missing(connection)
-        return needs
-
-    async def look(self, connection: Connection) -> dict[Any, Any]:
-        """Look at tallies, which nobody else changes until the commit."""
         if not self._subjects:
-            return {}
-        return await self._counters.look(connection, self._subjects, self._spans)
+            return needs, {}
+        empty = self._book.empty
+        if len(empty) > _MOST_FOUND:
+            empty.clear()
+        return needs, await self._counters.look(
+            connection, self._subjects, list(self._spans), empty
+        )
 
     def judge(
         self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
@@ -132,15 +131,6 @@ class RuleHearing:
         program, measure = chapter.program(chosen), self._counters.measure
         windows = {one: measure(draft, affair.windows[one], one) for one in program.windows}
         return zip(chosen, program.evaluate(facts.read(program.reads), windows), strict=True)
-
-    async def _open_missing(self, connection: Connection) -> None:
-        opened = self._book.opened
-        missing = [one for key, one in self._subjects.items() if key not in opened]
-        if missing:
-            if len(opened) > _MOST_FOUND:
-                opened.clear()
-            # Those that are opened now are there for others only after the commit.
-            opened |= await tallies.open_missing(connection, self._tenant_id, missing, self._now)
 
     async def _find_owners(
         self, connection: Connection, matters: Sequence[Matter]

@@ -1,6 +1,6 @@
 """What is done with tallies: something is counted, and windows are measured."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,7 +12,7 @@ from farthing.core.expressions import Window
 from farthing.db.draft import Draft
 from farthing.db.pool import Connection
 from farthing.resources.tallies import store
-from farthing.resources.tallies.model import Mark, Tally
+from farthing.resources.tallies.model import Mark, Subject, Tally
 from farthing.resources.tallies.store import MARKS, TALLIES
 
 # What was counted, and how much that was in all.
@@ -30,18 +30,42 @@ class Counters:
         self._before: dict[Span, Before] = {}
 
     async def look(
-        self, connection: Connection, keys: Iterable[UUID], spans: Iterable[Span]
+        self,
+        connection: Connection,
+        subjects: Mapping[UUID, Subject],
+        spans: Collection[Span],
+        empty: set[UUID],
     ) -> dict[Any, Any]:
-        """Lock tallies, and return them as rows; what the batch adds lies inside of its windows."""
-        wanted = list(spans)
-        cutoffs = [(key, self._now - timedelta(seconds=seconds)) for key, seconds in wanted]
+        """Lock tallies, and return them as rows; what the batch adds lies inside of its windows.
+
+        A tally without a mark is begun, unless it is known that nothing was made before.
+        """
+        tallies = await self._fetch(connection, subjects, spans)
+        begun = [
+            key
+            for key, tally in tallies.items()
+            if tally.moved_at is None
+            and key not in empty
+            and await store.open_tally(connection, self._tenant_id, subjects[key], self._now)
+        ]
+        # Whoever makes something from now on leaves a mark, so that this stays true.
+        empty.update(key for key, tally in tallies.items() if tally.moved_at is None)
+        empty.difference_update(begun)
+        if begun:
+            tallies = await self._fetch(connection, subjects, spans)
+        return {(TALLIES, key): tally for key, tally in tallies.items()}
+
+    async def _fetch(
+        self, connection: Connection, keys: Iterable[UUID], spans: Collection[Span]
+    ) -> dict[UUID, Tally]:
+        cutoffs = [(key, self._now - timedelta(seconds=seconds)) for key, seconds in spans]
         found, before = await store.fetch_locked(connection, self._tenant_id, list(keys), cutoffs)
         tallies = {tally.id: tally for tally in found}
-        for span, one in zip(wanted, before, strict=True):
+        for span, one in zip(spans, before, strict=True):
             tally = tallies[span[0]]
             # A window without a mark begins where the tally stands.
             self._before[span] = one or (tally.count, tally.total)
-        return {(TALLIES, key): tally for key, tally in tallies.items()}
+        return tallies
 
     def measure(self, draft: Draft, tally_id: UUID, window: Window) -> int:
         """Return what is inside of a window now."""

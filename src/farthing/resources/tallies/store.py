@@ -35,10 +35,6 @@ CHECKS: Final = (
 FORGET: Final = "DELETE FROM tally_marks AS t {} WHERE {} t.created_at < {}"
 
 _AT: Final = "SELECT count, total, moved_at FROM tallies_at($1, $2, $3, $4, $5)"
-_KNOWN: Final = """
-SELECT k.id FROM unnest($2::uuid[]) AS k (id)
-WHERE EXISTS (SELECT FROM tally_marks WHERE tenant_id = $1 AND tally_id = k.id)
-"""
 _OPEN: Final = """
 INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total, amount)
 SELECT $1, $2, created_at, row_number() OVER earlier, sum(amount) OVER earlier, amount
@@ -46,7 +42,6 @@ FROM (SELECT created_at, id, {amount} AS amount FROM {table}
       WHERE tenant_id = $1 AND created_at > $3 AND {owner} = $4 AND {which}
         AND {amount} >= $5::bigint AND {currency} IS NOT DISTINCT FROM $6::text) AS counted
 WINDOW earlier AS (ORDER BY created_at, id ROWS UNBOUNDED PRECEDING)
-ON CONFLICT DO NOTHING
 """
 
 
@@ -91,19 +86,14 @@ def list_sql(whats: Iterable[str]) -> str:
     return f"{' UNION ALL '.join(parts)} ORDER BY created_at, id"
 
 
-async def open_missing(
-    connection: Connection, tenant_id: UUID, subjects: Sequence[Subject], now: datetime
-) -> set[UUID]:
-    """Begin the tallies that are not there yet with what was made before; return the others."""
-    keys = [subject.id for subject in subjects]
-    known = {record[0] for record in await connection.fetch(_KNOWN, tenant_id, keys)}
-    for subject in subjects:
-        if subject.id in known:
-            continue
-        sql = _OPEN.format(**msgspec.structs.asdict(_SOURCES[subject.what]))
-        facts = (subject.owner_id, subject.at_least, subject.currency)
-        await connection.execute(sql, tenant_id, subject.id, now - LONGEST, *facts)
-    return known
+async def open_tally(
+    connection: Connection, tenant_id: UUID, subject: Subject, now: datetime
+) -> bool:
+    """Begin a tally that is locked with what was made before; tell whether there was anything."""
+    sql = _OPEN.format(**msgspec.structs.asdict(_SOURCES[subject.what]))
+    facts = (subject.owner_id, subject.at_least, subject.currency)
+    said = await connection.execute(sql, tenant_id, subject.id, now - LONGEST, *facts)
+    return not said.endswith(" 0")
 
 
 async def fetch_locked(
