@@ -516,7 +516,7 @@ CREATE TABLE sandbox_moods (
     -- The tenant's own, because it has one mood.
     id uuid NOT NULL CHECK (id = tenant_id),
     version bigint NOT NULL CHECK (version > 0),
-    mood text NOT NULL CHECK (mood IN ('normal', 'slow', 'down', 'forgetful')),
+    mood text NOT NULL CHECK (mood IN ('normal', 'slow', 'down', 'forgetful', 'refusing')),
     seconds bigint NOT NULL CHECK (seconds BETWEEN 0 AND 60),
     until timestamptz,
     requests bigint CHECK (requests >= 0),

@@ -20,13 +20,14 @@ from farthing.db.draft import Draft
 from farthing.db.pool import Pool
 from farthing.db.tables import Table
 
-Mood = Literal["normal", "slow", "down", "forgetful"]
+Mood = Literal["normal", "slow", "down", "forgetful", "refusing"]
 
 MOODS_IN_WORDS: Final[dict[Mood, str]] = {
     "normal": "The rail is as always.",
     "slow": "It does what it is told, and answers some seconds later.",
     "down": "It answers nothing and tells nothing: a payment is ERRORED until somebody knows more.",
     "forgetful": "It takes an order and then never heard of it, so that the order is sent again.",
+    "refusing": "It refuses every order, and a payment is FAILED; only orders count as requests.",
 }
 
 

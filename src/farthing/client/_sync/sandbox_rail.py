@@ -25,7 +25,7 @@ class SandboxRailOperations(Namespace):
         requests: int | None = None,
         idempotency_key: str | None = None,
     ) -> Rail:
-        """Make the rail slow, down, forgetful or normal.
+        """Make the rail slow, down, forgetful, refusing or normal.
 
         - `seconds`: How late a slow rail answers; 5 by default.
         - `for_minutes`: It ends after so many minutes.
