@@ -72,8 +72,9 @@ class Writer:
         for attempt in range(_REWRITES):
             try:
                 outcomes = await self._rewrite(tenant_id, statements, then)
-            except _AGAIN as error:
+            except (*_AGAIN, asyncpg.ForeignKeyViolationError) as error:
                 # A batch that holds rows waits for the head, and we for the rows: it goes first.
+                # One without events needs no head, and may have written what we did not see.
                 log.info("rewrite_tried_again", error=type(error).__name__, attempt=attempt)
                 await asyncio.sleep(random.uniform(0, 0.05))  # noqa: S311 - jitter, no secret
             else:
