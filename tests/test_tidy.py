@@ -12,11 +12,13 @@ from farthing.core.errors import CATALOGUE
 ROOT = Path(__file__).parent.parent
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 PYTHON = SOURCE + [
-    path for folder in ("tests", "bench", "tools") for path in sorted((ROOT / folder).rglob("*.py"))
+    path
+    for folder in ("tests", "bench", "tools", "examples")
+    for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 TEXTS = [
     path
-    for folder in ("src", "tests", "bench", "docs", "tools", ".ci")
+    for folder in ("src", "tests", "bench", "docs", "tools", "examples", ".ci")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".sql", ".md", ".toml", ".lua", ".css", ".html", ""}
     and path.is_file()
