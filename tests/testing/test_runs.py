@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
+from tests.processes import lives, wait_for
 
 from farthing.db.embedded.folder import Lock
 from farthing.testing.keeper import HOME, KEEPER
@@ -20,13 +20,6 @@ CONFTEST = "from farthing.testing.plugin import farthing, farthing_server\n"
 HEAVY = ("httpx2", "msgspec", "asyncpg", "starlette", "cryptography", "farthing.client")
 
 
-def wait_for(fact: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < deadline, "It did not come true in time."
-        time.sleep(0.02)
-
-
 def is_kept(folder: Path) -> bool:
     lock = Lock(folder / KEEPER)
     is_free = lock.take()
@@ -36,12 +29,12 @@ def is_kept(folder: Path) -> bool:
 
 def members(folder: Path) -> list[psutil.Process]:
     """Find every process of the server in a folder, the keeper first."""
-    keepers = [
-        one
-        for one in psutil.process_iter(["cmdline"])
-        if (one.info["cmdline"] or [""])[-1] == str(folder)
-    ]
-    return [each for one in keepers for each in (one, *one.children(recursive=True))]
+    found = []
+    for one in psutil.process_iter(["cmdline"]):
+        if (one.info["cmdline"] or [""])[-1] == str(folder):
+            with suppress(psutil.NoSuchProcess):
+                found += [one, *one.children(recursive=True)]
+    return found
 
 
 def run(folder: Path, test: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -94,8 +87,8 @@ def test_a_run_that_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
     )
     assert done.returncode == -9
     folder = tmp_path / "run" / "farthing"
-    wait_for(lambda: not is_kept(folder))
-    wait_for(lambda: not members(folder))
+    wait_for(lambda: not is_kept(folder), 60)
+    wait_for(lambda: not members(folder), 60)
 
 
 def test_a_server_that_was_killed_is_started_again_for_the_next_who_comes(tmp_path: Path) -> None:
@@ -103,7 +96,7 @@ def test_a_server_that_was_killed_is_started_again_for_the_next_who_comes(tmp_pa
         family = members(tmp_path)
         assert len(family) > 3
         family[0].kill()
-        wait_for(lambda: not any(one.is_running() for one in family))
+        wait_for(lambda: not any(lives(one) for one in family), 60)
         with shared_server(tmp_path) as second, shared_server(tmp_path) as third:
             assert second.base_url == third.base_url
             assert second.operator_key == third.operator_key

@@ -15,6 +15,8 @@ from farthing.client.models import Event
 
 _PATIENCE: Final = 10.0
 _IDLE_SECONDS: Final = 60
+# How often the receiver looks whether it is to stop.
+_LOOK_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ class Receiver:
     def __init__(self) -> None:
         self._inboxes: dict[str, Inbox] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(_LOOK_SECONDS,), daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
