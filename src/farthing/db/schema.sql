@@ -516,10 +516,12 @@ CREATE TABLE sandbox_moods (
     -- The tenant's own, because it has one mood.
     id uuid NOT NULL CHECK (id = tenant_id),
     version bigint NOT NULL CHECK (version > 0),
-    mood text NOT NULL CHECK (mood IN ('normal', 'slow', 'down', 'forgetful', 'refusing')),
+    mood text NOT NULL CHECK (mood IN ('normal', 'slow', 'down', 'forgetful')),
     seconds bigint NOT NULL CHECK (seconds BETWEEN 0 AND 60),
     until timestamptz,
     requests bigint CHECK (requests >= 0),
+    -- How many orders are still refused.
+    refusals bigint CHECK (refusals > 0),
     PRIMARY KEY (tenant_id, id)
 );
 

@@ -29,7 +29,7 @@ from farthing.rails.base import (
     RailAway,
 )
 from farthing.rails.memory import Fate, OrderRow
-from farthing.rails.moods import NORMAL, Feeling
+from farthing.rails.moods import Feeling
 from farthing.rails.numbers import Decision, card_of, sort_code_of
 
 # Where transfers to the sandbox go. The bank is made up, so that no real one is ever paid.
@@ -164,22 +164,19 @@ class SandboxRail(Rail):
 
     async def _take(self, order: Order, command: Command, refusal: Command) -> Outcome:
         """Take an order as the mood is: a slow rail does it first and answers late."""
-        feeling = await self._feel(order.tenant_id, is_told=True)
+        feeling = await self._feel(order.tenant_id, is_order=True)
         if feeling.mood == "forgetful":
             return _TAKEN
-        refuses = feeling.mood == "refusing"
-        outcome = await self._ordered(order, refusal if refuses else command)
+        outcome = await self._ordered(order, refusal if feeling.refusals else command)
         await asyncio.sleep(feeling.seconds)
         return outcome
 
-    async def _feel(self, tenant_id: UUID, *, is_told: bool = False) -> Feeling:
+    async def _feel(self, tenant_id: UUID, *, is_order: bool = False) -> Feeling:
         """Return the mood in which a request is answered, unless it is not answered at all."""
         with _within_reach():
             feeling = await moods.find(self._pool, tenant_id, await self._now(tenant_id))
-        if feeling.mood == "refusing" and not is_told:
-            return NORMAL
-        if feeling.requests is not None:
-            answer = await self._submit(tenant_id, moods.spend(tenant_id))
+        if feeling.requests is not None or (is_order and feeling.refusals is not None):
+            answer = await self._submit(tenant_id, moods.spend(tenant_id, is_order=is_order))
             feeling = msgspec.json.decode(answer.body, type=Feeling)
         if feeling.mood == "down":
             raise RailAway

@@ -56,12 +56,8 @@ class Rail:
         self._client = client
 
     def fail_next(self, count: int = 1) -> None:
-        """Let the next charge, payout or refund be refused, or the next few."""
-        self._client.sandbox.rail.change(mood="refusing", requests=count)
-
-    def fail(self) -> None:
-        """Refuse every charge, payout and refund."""
-        self._client.sandbox.rail.change(mood="refusing")
+        """Refuse the next charge, payout or refund, or the next few, and be as always otherwise."""
+        self._client.sandbox.rail.change(mood="normal", refuse=count)
 
     def slow(self, seconds: int = 1, *, requests: int | None = None) -> None:
         """Do what it is told, and answer some seconds later."""

@@ -35,7 +35,7 @@ FromState = Literal[
 ]
 Health = Literal["ok", "degraded", "down"]
 Method = Literal["card", "bankAccount", "transfer"]
-Mood = Literal["normal", "slow", "down", "forgetful", "refusing"]
+Mood = Literal["normal", "slow", "down", "forgetful"]
 Purpose = Literal["PURCHASE", "TRANSFER", "DEPOSIT", "WITHDRAWAL"]
 ReferenceState = Literal["ENABLED", "EXPIRED", "CLOSED"]
 Scheme = Literal["VISA", "MASTERCARD"]

@@ -101,6 +101,10 @@ class ChangeMood(Request, frozen=True, kw_only=True):
     requests: (
         Annotated[int, Meta(ge=1, le=10_000, description="It ends after so many requests.")] | None
     ) = None
+    refuse: (
+        Annotated[int, Meta(ge=1, le=10_000, description="So many orders to come are refused.")]
+        | None
+    ) = None
 
     @staticmethod
     def crossed(given: dict[str, Any], _: object) -> Iterator[Fault]:
@@ -230,7 +234,7 @@ OPERATIONS: Final = (
         id="sandbox.rail.change",
         method="POST",
         path=f"{PATH}/rail",
-        summary="Make the rail slow, down, forgetful, refusing or normal",
+        summary="Make the rail slow, down, forgetful or normal",
         who=TENANT,
         command=actions.change_mood,
         body=ChangeMood,
