@@ -1,5 +1,6 @@
 """The fixture `farthing`: a sandbox of its own for each test, in which anything can happen."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -69,6 +70,19 @@ def test_time_passes_and_what_falls_due_happens(farthing: Sandbox) -> None:
     assert "transaction.disputed" in {event.type for event in happened}
     # What is delivered is verified by the time of this machine.
     assert farthing.webhooks.expect("transaction.disputed").object_id == payment.id
+
+
+async def test_a_clock_arrives_however_much_there_is_to_do_on_its_way(farthing: Sandbox) -> None:
+    account = open_account(farthing)
+    # One request moves a clock no further than to about a thousand events.
+    for _ in range(11):
+        making = [farthing.async_client.references.create(to_id=account.id) for _ in range(100)]
+        await asyncio.gather(*making)
+    before = farthing.clock.now
+    happened = farthing.clock.advance(days=400)
+    assert farthing.clock.now - before >= timedelta(days=400)
+    expired = [event.object_id for event in happened if event.type == "reference.expired"]
+    assert len(expired) == len({*expired}) == 1100
 
 
 def test_a_clock_does_not_go_back(farthing: Sandbox) -> None:
