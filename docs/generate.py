@@ -183,7 +183,7 @@ def _controls() -> Iterator[str]:
             yield _row(f"`{one.method} {one.path}`", f"{one.summary}.")
     yield from ("", "## Moods of the rail", "")
     yield "A mood is the tenant's own. It is about orders and news, not about verifications, and"
-    yield "the controls above work in every mood."
+    yield "the controls above work in every mood. `refuse` says how many orders are refused."
     yield from ("", *_table("mood", "what happens"))
     for mood, what in MOODS_IN_WORDS.items():
         yield _row(f"`{mood}`", what)

@@ -12,7 +12,9 @@ from farthing.core.errors import CATALOGUE
 ROOT = Path(__file__).parent.parent
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 PYTHON = SOURCE + [
-    path for folder in ("tests", "bench", "tools") for path in sorted((ROOT / folder).rglob("*.py"))
+    path
+    for folder in ("tests", "bench", "tools", "examples")
+    for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 KINDS = {".py", ".sql", ".md", ".toml", ".lua", ".css", ".html", ".ts", ".sh", ".yaml", ""} | {
     ".service",
@@ -21,7 +23,7 @@ KINDS = {".py", ".sql", ".md", ".toml", ".lua", ".css", ".html", ".ts", ".sh", "
 }
 TEXTS = [
     path
-    for folder in ("src", "tests", "bench", "docs", "tools", "deploy", ".ci")
+    for folder in ("src", "tests", "bench", "docs", "tools", "deploy", "examples", ".ci")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in KINDS and path.is_file()
 ]

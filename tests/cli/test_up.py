@@ -8,14 +8,14 @@ import stat
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from tests.processes import lives, wait_for
 
 from farthing.cli import services
 from farthing.cli.home import HomeError
@@ -25,19 +25,6 @@ pytestmark = pytest.mark.slow
 
 UP = (sys.executable, "-m", "farthing", "up")
 CUSTOMER = {"type": "INDIVIDUAL", "name": "Ada"}
-
-
-def wait_for(fact: Callable[[], object], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < deadline, "It did not come true in time."
-        time.sleep(0.02)
-
-
-def lives(process: psutil.Process) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 def shown(process: psutil.Process) -> set[str]:

@@ -574,6 +574,34 @@ async def test_a_forgetful_rail_takes_an_order_and_never_heard_of_it(sandbox: Wo
     assert await sandbox.state(tx) == "EFFECTED"
 
 
+async def test_the_rail_can_refuse_the_next_payment_and_no_other(sandbox: World) -> None:
+    waiting = await payout(sandbox, PENDING_BANK)
+    shown = await mood(sandbox, mood="normal", refuse=1)
+    assert shown == {"mood": "normal", "refuse": 1}
+    # It is only asked about this one, which neither fails nor counts.
+    await sandbox.later(hours=1)
+    assert await sandbox.state(waiting) == "PROCESSING"
+    assert [(await charge(sandbox))["stateId"] for _ in range(2)] == ["FAILED", "EFFECTED"]
+    assert (await sandbox.call("GET", "/v1/sandbox/rail")).json() == {"mood": "normal"}
+
+
+async def test_the_rail_can_refuse_payouts_and_refunds_too(sandbox: World) -> None:
+    charged, account = await charge(sandbox), await sandbox.fund(1000)
+    bank = await sandbox.bank_account(await sandbox.owner(account), sortCode="108800")
+    await mood(sandbox, mood="normal", refuse=2)
+    paid = await sandbox.paid_out(account, 600, paymentInstrumentId=bank)
+    assert (paid["stateId"], await sandbox.available(account)) == ("FAILED", 1000)
+    assert (await sandbox.refund(charged, 300)).status_code == 200
+    await sandbox.idle()
+    assert [one.status for one in await sandbox.orders(charged)] == ["done", "refused"]
+
+
+async def test_what_a_rail_does_not_hear_it_does_not_refuse(sandbox: World) -> None:
+    await mood(sandbox, mood="down", requests=1, refuse=1)
+    states = [(await charge(sandbox))["stateId"] for _ in range(3)]
+    assert states == ["ERRORED", "FAILED", "EFFECTED"]
+
+
 async def test_a_slow_rail_answers_late(sandbox: World) -> None:
     await mood(sandbox, mood="slow", seconds=1.0, requests=1)
     loop = asyncio.get_running_loop()
@@ -690,6 +718,7 @@ async def test_in_live_there_are_no_controls(sandbox: World) -> None:
         ("rail", {"mood": "slow", "seconds": "3"}, "/seconds"),
         ("rail", {"mood": "slow", "seconds": True}, "/seconds"),
         ("rail", {"mood": "down", "requests": 0}, "/requests"),
+        ("rail", {"mood": "normal", "refuse": 0}, "/refuse"),
         ("rail", {"mood": "down", "forMinutes": 1.5}, "/forMinutes"),
         ("inbound", {"reference": "x", "amount": "0", "currencyISO": "GBP"}, "/amount"),
         ("inbound", {"reference": "x", "amount": 5, "currencyISO": "GBP"}, "/amount"),

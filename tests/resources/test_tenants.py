@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 import pytest
 
 from farthing.catalog import CHECKS
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from tests.conftest import Database, Tenant
 
 PATH = "/v1/sandbox/tenants"
+PLAN = """
+INSERT INTO farthing.deliveries
+SELECT $1, gen_random_uuid(), 1, $2, 1, 1, 'customer.created', 'customer', $1, 'waiting', 0, now(),
+    '[]', now()
+"""
 
 
 class Operator:
@@ -205,6 +211,24 @@ async def test_whoever_writes_while_a_tenant_is_thrown_away_leaves_nothing(
     assert 401 in statuses
     assert statuses <= {201, 401}
     sql = "SELECT 1 FROM customers WHERE tenant_id = $1"
+    assert await database.fetch(sql, take(made.id)) == []
+
+
+async def test_a_delivery_that_is_planned_meanwhile_goes_with_its_tenant(
+    made: Made, database: "Database"
+) -> None:
+    hook = (await made.call("POST", "/v1/webhooks", {"url": "https://example.org/"})).json()["id"]
+    planning = await asyncpg.connect(database.admin_url)
+    waits = "SELECT 1 FROM pg_locks WHERE $1 = ANY (pg_blocking_pids(pid)) AND NOT granted"
+    pid = planning.get_server_pid()
+    async with planning.transaction():
+        await planning.execute(PLAN, take(made.id), take(hook))
+        deleting = asyncio.create_task(made.operator.call("DELETE", f"{PATH}/{made.id}"))
+        while not await database.fetch(waits, pid):  # noqa: ASYNC110 - nobody tells of it.
+            await asyncio.sleep(0)
+    await planning.close()
+    assert (await deleting).status_code == 200
+    sql = "SELECT 1 FROM deliveries WHERE tenant_id = $1"
     assert await database.fetch(sql, take(made.id)) == []
 
 

@@ -34,8 +34,17 @@ _OK: Final = 200
 _CONSOLE: Final = Console()
 
 
-def up(home: Path, port: int, command: Sequence[str] = COMMAND) -> None:
-    """Run a sandbox in a home until a signal stops it; port 0 chooses a free one."""
+def _never() -> bool:
+    return False
+
+
+def up(
+    home: Path,
+    port: int,
+    command: Sequence[str] = COMMAND,
+    until: Callable[[], bool] = _never,
+) -> None:
+    """Run a sandbox in a home until a signal stops it, or `until`; port 0 chooses a free one."""
     if Settings.load().environment == "live":
         raise SettingsError(
             "FARTHING_ENVIRONMENT is `live`, and `farthing up` starts a sandbox. Take it away, or "
@@ -45,7 +54,7 @@ def up(home: Path, port: int, command: Sequence[str] = COMMAND) -> None:
         from farthing.cli.bootstrap import prepare  # noqa: PLC0415 - slow, and now interruptible.
 
         try:
-            _Up(held, port, command, prepare).run()
+            _Up(held, port, command, prepare).run(until)
         except EmbeddedServerError as error:
             raise HomeError(str(error)) from None
 
@@ -64,13 +73,13 @@ class _Up:
         self._watch = Watch(say)
         self._database = EmbeddedServer(home.postgres)
 
-    def run(self) -> None:
-        """Start everything, tell how to use it, and look after it until we are interrupted."""
+    def run(self, until: Callable[[], bool]) -> None:
+        """Start everything, tell how to use it, and look after it until it is time to stop."""
         try:
             sandbox = self._start()
             self._home.write_sandbox(sandbox)
             self._tell(sandbox)
-            while True:
+            while not until():
                 self._watch.tend()
                 time.sleep(_TICK)
         finally:

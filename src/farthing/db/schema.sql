@@ -528,6 +528,8 @@ CREATE TABLE sandbox_moods (
     seconds bigint NOT NULL CHECK (seconds BETWEEN 0 AND 60),
     until timestamptz,
     requests bigint CHECK (requests >= 0),
+    -- How many orders are still refused.
+    refusals bigint CHECK (refusals > 0),
     PRIMARY KEY (tenant_id, id)
 );
 

@@ -1,7 +1,7 @@
 """How the sandbox's rail behaves towards one tenant for a while, kept so that all processes see it.
 
 A mood is about orders: sending, recalling and asking. It ends at a time, after so many requests, or
-when another takes its place.
+when another takes its place. Beside it, the next so many orders can be refused.
 """
 
 from collections.abc import Iterator
@@ -37,6 +37,8 @@ class MoodRow(VersionedRow, frozen=True):
     seconds: int
     until: datetime | None
     requests: int | None
+    # How many orders are still refused.
+    refusals: int | None
 
     def is_over(self, now: datetime) -> bool:
         """Tell whether the rail is as always again."""
@@ -51,9 +53,12 @@ class Feeling(Struct, frozen=True):
     seconds: int = 0
     until: datetime | None = None
     requests: int | None = None
+    refusals: int | None = None
 
 
 NORMAL: Final = Feeling()
+# In these moods an order is not even heard, so that it cannot be refused.
+_DEAF: Final = ("down", "forgetful")
 MOODS: Final = Table("sandbox_moods", MoodRow, rank=98)
 
 _FIND: Final = f"{MOODS.select_sql} WHERE tenant_id = $1 AND id = $1"
@@ -86,14 +91,19 @@ async def find(pool: Pool, tenant_id: UUID, now: datetime) -> Feeling:
 
 
 def change(
-    tenant_id: UUID, mood: Mood, seconds: int, lasting: timedelta | None, requests: int | None
+    tenant_id: UUID,
+    mood: Mood,
+    seconds: int,
+    lasting: timedelta | None,
+    requests: int | None,
+    refusals: int | None,
 ) -> Command:
     """Put the rail of a tenant into a mood."""
 
     def decide(draft: Draft) -> Feeling:
         until = None if lasting is None else draft.now + lasting
         old = draft.find(MOODS, tenant_id)
-        row = MoodRow(tenant_id, tenant_id, 1, mood, seconds, until, requests)
+        row = MoodRow(tenant_id, tenant_id, 1, mood, seconds, until, requests, refusals)
         if old is None:
             draft.insert(MOODS, row)
         else:
@@ -103,20 +113,28 @@ def change(
     return Command(decide, needs=[Need(MOODS, tenant_id)])
 
 
-def spend(tenant_id: UUID) -> Command:
+def spend(tenant_id: UUID, *, is_order: bool) -> Command:
     """Count a request, and return the mood in which it is answered."""
 
     def decide(draft: Draft) -> Feeling:
         row = draft.find(MOODS, tenant_id)
         felt = _felt(row, draft.now)
-        if row is not None and felt.requests is not None:
-            draft.update(MOODS, msgspec.structs.replace(row, requests=felt.requests - 1))
+        requests, refusals = felt.requests, felt.refusals
+        if requests is not None:
+            requests -= 1
+        if refusals is not None and is_order and felt.mood not in _DEAF:
+            refusals = refusals - 1 or None
+        if row is not None and (requests, refusals) != (felt.requests, felt.refusals):
+            changes = {} if requests is None else {"requests": requests}
+            draft.update(MOODS, msgspec.structs.replace(row, refusals=refusals, **changes))
         return felt
 
     return Command(decide, needs=[Need(MOODS, tenant_id)])
 
 
 def _felt(row: MoodRow | None, now: datetime) -> Feeling:
-    if row is None or row.is_over(now):
+    if row is None:
         return NORMAL
-    return Feeling(row.mood, row.seconds, row.until, row.requests)
+    if row.is_over(now):
+        return Feeling(refusals=row.refusals)
+    return Feeling(row.mood, row.seconds, row.until, row.requests, row.refusals)

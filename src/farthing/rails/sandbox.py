@@ -69,17 +69,22 @@ class SandboxRail(Rail):
         found = card_of(card.number.reveal())
         fate = Fate(found.charge, found.reason, found.refund, found.disputed)
         disputed_at = await self._now(order.tenant_id) + DISPUTED_AFTER
-        return await self._take(order, memory.charge(order, fate, disputed_at, approved=approved))
+        refusal = memory.ordain(order, "charge", "refused", "card_declined", None)
+        command = memory.charge(order, fate, disputed_at, approved=approved)
+        return await self._take(order, command, refusal)
 
     async def refund(self, order: Order, paid_by: UUID) -> Outcome:
         """Refund as the card of the charge has it, and no more than was charged."""
-        return await self._take(order, memory.refund(order, paid_by))
+        refusal = memory.ordain(order, "refund", "refused", "refund_refused", paid_by)
+        return await self._take(order, memory.refund(order, paid_by), refusal)
 
     async def pay_out(self, order: Order, destination: Destination, reference: str) -> Outcome:
         """Pay out as the table says."""
         del reference
         found = sort_code_of(destination)
-        return await self._take(order, memory.pay_out(order, Fate(found.payout, found.reason)))
+        refusal = memory.ordain(order, "payout", "refused", "returned_by_bank", None)
+        fate = Fate(found.payout, found.reason)
+        return await self._take(order, memory.pay_out(order, fate), refusal)
 
     async def recall(self, order: Order) -> bool:
         """Stop an order that is not done; one that was never heard will be refused."""
@@ -157,21 +162,21 @@ class SandboxRail(Rail):
             record = await self._pool.fetchrow(memory.FIND_ORDER, tenant_id, order_id)
         return None if record is None else memory.ORDERS.read(record)
 
-    async def _take(self, order: Order, command: Command) -> Outcome:
+    async def _take(self, order: Order, command: Command, refusal: Command) -> Outcome:
         """Take an order as the mood is: a slow rail does it first and answers late."""
-        feeling = await self._feel(order.tenant_id)
+        feeling = await self._feel(order.tenant_id, is_order=True)
         if feeling.mood == "forgetful":
             return _TAKEN
-        outcome = await self._ordered(order, command)
+        outcome = await self._ordered(order, refusal if feeling.refusals else command)
         await asyncio.sleep(feeling.seconds)
         return outcome
 
-    async def _feel(self, tenant_id: UUID) -> Feeling:
+    async def _feel(self, tenant_id: UUID, *, is_order: bool = False) -> Feeling:
         """Return the mood in which a request is answered, unless it is not answered at all."""
         with _within_reach():
             feeling = await moods.find(self._pool, tenant_id, await self._now(tenant_id))
-        if feeling.requests is not None:
-            answer = await self._submit(tenant_id, moods.spend(tenant_id))
+        if feeling.requests is not None or (is_order and feeling.refusals is not None):
+            answer = await self._submit(tenant_id, moods.spend(tenant_id, is_order=is_order))
             feeling = msgspec.json.decode(answer.body, type=Feeling)
         if feeling.mood == "down":
             raise RailAway

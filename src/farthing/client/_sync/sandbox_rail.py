@@ -23,6 +23,7 @@ class SandboxRailOperations(Namespace):
         seconds: int | None = None,
         for_minutes: int | None = None,
         requests: int | None = None,
+        refuse: int | None = None,
         idempotency_key: str | None = None,
     ) -> Rail:
         """Make the rail slow, down, forgetful or normal.
@@ -30,6 +31,7 @@ class SandboxRailOperations(Namespace):
         - `seconds`: How late a slow rail answers; 5 by default.
         - `for_minutes`: It ends after so many minutes.
         - `requests`: It ends after so many requests.
+        - `refuse`: So many orders to come are refused.
         - `idempotency_key`: What is sent twice under one key is done once; drawn by default.
 
         Raises ControlNotApplicable.
@@ -37,7 +39,13 @@ class SandboxRailOperations(Namespace):
         ask = Ask(
             operations.SANDBOX_RAIL_CHANGE,
             body=Body(
-                {"mood": mood, "seconds": seconds, "forMinutes": for_minutes, "requests": requests}
+                {
+                    "mood": mood,
+                    "seconds": seconds,
+                    "forMinutes": for_minutes,
+                    "requests": requests,
+                    "refuse": refuse,
+                }
             ),
             key=idempotency_key,
         )

@@ -31,9 +31,10 @@ class ControlledTransaction(Model, frozen=True, kw_only=True):
 
 
 class Rail(Model, frozen=True, kw_only=True):
-    """The mood of the tenant's rail, and when it ends."""
+    """The mood of the tenant's rail, when it ends, and how many orders are still refused."""
 
     mood: Mood
     seconds: int | None = None
     until: str | None = None
     requests: int | None = None
+    refuse: int | None = None

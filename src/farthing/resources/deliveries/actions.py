@@ -46,14 +46,15 @@ def plan(
 ) -> Command:
     """Plan the deliveries of the next events, and claim those that need not wait.
 
-    Whoever planned in between has moved the cursor, and then nothing of this happens. What is
-    claimed comes back in the list, for whoever sends it once this is durable.
+    Whoever planned in between has moved the cursor, and then nothing of this happens, nor once the
+    tenant was thrown away. What is claimed comes back in the list, for whoever sends it once this
+    is durable.
     """
 
     def decide(draft: Draft) -> None:
         claimed.clear()
-        cursor = _cursor(draft, webhook.id)
-        if cursor.version != seen.version:
+        cursor = draft.find(CURSORS, webhook.id)
+        if cursor is None or cursor.version != seen.version:
             return
         for number, (event, now) in enumerate(wanted, cursor.deliveries + 1):
             planned = _delivery(draft, webhook.id, number, event)

@@ -179,7 +179,7 @@ def change_mood(call: Call[Any]) -> Command:
     body, tenant_id = call.body, call.principal.tenant_id
     lasting = None if body.for_minutes is None else timedelta(minutes=body.for_minutes)
     seconds = (body.seconds or _SLOW_SECONDS) if body.mood == "slow" else 0
-    change = moods.change(tenant_id, body.mood, seconds, lasting, body.requests)
+    change = moods.change(tenant_id, body.mood, seconds, lasting, body.requests, body.refuse)
     return Command(lambda draft: model.show_mood(change.decide(draft)), needs=change.needs)
 
 

@@ -99,6 +99,10 @@ class ChangeMood(Request, frozen=True, kw_only=True):
     requests: (
         Annotated[int, Meta(ge=1, le=10_000, description="It ends after so many requests.")] | None
     ) = None
+    refuse: (
+        Annotated[int, Meta(ge=1, le=10_000, description="So many orders to come are refused.")]
+        | None
+    ) = None
 
     @staticmethod
     def crossed(given: dict[str, Any], _: object) -> Iterator[Fault]:

@@ -73,12 +73,13 @@ class ControlledBankAccount(View, frozen=True, kw_only=True):
 
 
 class RailView(View, frozen=True, kw_only=True):
-    """The mood of the tenant's rail, and when it ends."""
+    """The mood of the tenant's rail, when it ends, and how many orders are still refused."""
 
     mood: Mood
     seconds: int | None = None
     until: str | None = None
     requests: int | None = None
+    refuse: int | None = None
 
 
 def show_mood(feeling: Any) -> RailView:
@@ -88,6 +89,7 @@ def show_mood(feeling: Any) -> RailView:
         seconds=feeling.seconds or None,
         until=None if feeling.until is None else say_time(feeling.until),
         requests=feeling.requests,
+        refuse=feeling.refusals,
     )
 
 
