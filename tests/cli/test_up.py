@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from farthing.cli import services
-from farthing.cli.home import HomeError
+from farthing.cli.sandbox import HomeError
 from farthing.cli.up import up
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,8 @@ from typing import Final, NoReturn
 import msgspec
 from rich.console import Console
 
-from farthing.cli.home import Home, HomeError, Sandbox
+from farthing.cli.home import Home
+from farthing.cli.sandbox import HomeError, Sandbox
 from farthing.cli.services import Child, Watch, last_lines
 from farthing.config import Settings, SettingsError
 from farthing.db.embedded import EmbeddedServer, EmbeddedServerError

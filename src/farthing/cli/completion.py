@@ -1,0 +1,43 @@
+"""Completion of identifiers: those of the objects that were made last."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from farthing.cli.nouns import NAMESPACES, spoken
+
+# Whoever presses a key does not wait.
+_SECONDS: Final = 2.0
+_MOST: Final = 20
+
+
+def recent(noun: str, given: Mapping[str, Any], incomplete: str) -> list[tuple[str, str]]:
+    """Return identifiers of a noun, each with a word about it; nothing if nobody can be asked."""
+    if noun not in NAMESPACES:
+        return []
+    try:
+        return [one for one in _ask(noun, given) if one[0].startswith(incomplete)]
+    except Exception:  # noqa: BLE001 - a completion that fails is one that has nothing to offer
+        return []
+
+
+def _ask(noun: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from farthing.cli.connection import Reach, connect  # noqa: PLC0415 - no help needs the client
+    from farthing.client import Retries  # noqa: PLC0415 - the same
+
+    home = given.get("home") or os.environ.get("FARTHING_HOME")
+    reach = Reach(
+        key_file=given.get("key_file"),
+        home=None if home is None else Path(home),
+        timeout=_SECONDS,
+        may_prompt=False,
+    )
+    with connect(reach, retries=Retries(attempts=1)) as caller:
+        found = getattr(caller, NAMESPACES[noun]).list(limit=_MOST)
+        return [(f"{spoken(noun)}/{one.id.partition('/')[2]}", _word(one)) for one in found]
+
+
+def _word(one: object) -> str:
+    facts = [getattr(one, name, None) for name in ("state_id", "name", "flow", "amount")]
+    return " ".join(str(fact) for fact in facts if fact)
