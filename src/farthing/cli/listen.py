@@ -135,8 +135,9 @@ def listen(reach: Reach, wish: Wish) -> None:
     with connect(reach) as caller, told(command, lambda: caller.base_url, as_json=wish.as_json):
         try:
             if wish.forward is None:
+                events = _events(caller, wish, None)
                 _say(f"Listening to {caller.base_url}. Ctrl-C stops it.")
-                for event in _events(caller, wish, None):
+                for event in events:
                     show_event(event, as_json=wish.as_json)
             else:
                 _forward(caller, Book(reach.home or DEFAULT_HOME), wish.forward, wish)
@@ -149,27 +150,40 @@ def _forward(caller: Caller, book: Book, url: str, wish: Wish) -> None:
     secret = f"is {target.secret}, and is kept in" if is_new else "is in"
     _say(f"The secret for {url} {secret} {book.file}.")
     last = target.last_event_ids.get(caller.tenant)
+    events = _events(caller, wish, last)
     since = f"everything since {wish.since or last}" if wish.since or last else "what happens now"
     _say(f"Forwarding {since}. Ctrl-C stops it.")
     with httpx2.Client(timeout=_SECONDS) as http:
         forwarder = Forwarder(url, target.secret, http)
-        for event in _events(caller, wish, last):
+        for event in events:
             is_taken, came = forwarder.send(event)
-            show_event(event, came, as_json=wish.as_json, good=is_taken)
+            # What was shown was remembered: whoever stops now gets it once.
             target.last_event_ids[caller.tenant] = event.id
             book.write()
+            show_event(event, came, as_json=wish.as_json, good=is_taken)
 
 
 def _events(caller: Caller, wish: Wish, last: str | None) -> Iterator[Event]:
-    """Yield what happened since a time, or since the last event; then whatever happens."""
-    after = None
+    """Return what happened since a time, or since the last event; then whatever happens."""
     if wish.since is not None:
-        for page in caller.events.list(type=wish.types, from_=read_time(wish.since)).pages():
-            yield from page.results
-            after = page.next_cursor
-        last = None
-    with caller.events.stream(type=wish.types, after=after, last_event_id=last) as stream:
-        yield from stream
+        return _since(caller, wish.types, read_time(wish.since))
+    # The place is looked up now, so that nothing is missed before the stream is open.
+    after = _end_of_log(caller) if last is None else None
+    return caller.events.stream(type=wish.types, after=after, last_event_id=last)
+
+
+def _since(caller: Caller, types: str | None, begin: datetime) -> Iterator[Event]:
+    after = None
+    for page in caller.events.list(type=types, from_=begin).pages():
+        yield from page.results
+        after = page.next_cursor
+    yield from caller.events.stream(type=types, after=after)
+
+
+def _end_of_log(caller: Caller) -> str:
+    """Return the cursor after the last event: where a list of what is yet to come begins."""
+    page = next(caller.events.list(from_=datetime.max.replace(tzinfo=UTC), limit=1).pages())
+    return page.next_cursor
 
 
 def read_time(text: str) -> datetime:
