@@ -1,6 +1,7 @@
 """Calling operations from a terminal: what is sent, what is shown, and what is said if it fails."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,13 @@ from tests.cli.conftest import Terminal
 from tests.client.conftest import Running, Shop
 
 from farthing.cli import connection, numbers
-from farthing.cli.exits import Exit
+from farthing.cli.exits import EXITS, Exit
+from farthing.cli.failures import refusal
+from farthing.cli.table import commands
 from farthing.client import Farthing
+from farthing.client.errors import Problem
+from farthing.core import errors
+from farthing.core.errors import CATALOGUE
 
 NOBODY = "customer/0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
 NUMBER = "4242424242424242"
@@ -159,6 +165,12 @@ def test_a_test_card_is_named_by_its_fate(farthing: Terminal, ada: str) -> None:
     assert card(farthing, ada, "--test-card", "asks-first")["stateId"] == "PROCESSING"
 
 
+def test_a_test_card_is_for_the_sandbox(farthing: Terminal, monkeypatch: Any) -> None:
+    monkeypatch.setattr(connection.Caller, "is_sandbox", property(lambda _: False))
+    done = farthing.run("cards", "create", "--test-card", "visa")
+    assert (done.code, "this is a live key" in done.err) == (Exit.USAGE, True)
+
+
 def test_a_body_comes_from_a_file_and_options_go_before_it(
     farthing: Terminal, tmp_path: Path
 ) -> None:
@@ -197,6 +209,14 @@ def test_faults_are_told_under_the_names_of_the_options(farthing: Terminal) -> N
     assert "  --currency: " in done.err
     assert "Next: `farthing accounts create --help`" in done.err
     assert "Request req-" in done.err
+
+
+@pytest.mark.parametrize("problem", CATALOGUE.values(), ids=lambda one: one.code)
+def test_every_error_says_what_to_do_next(problem: type[errors.Problem]) -> None:
+    told = Problem(status=problem.status, code=problem.code, detail="No.", request_id="req-1")
+    failure = refusal(commands()["cards.create"], told, as_json=False)
+    assert re.search(r"^Next: .*\.$", str(failure), re.MULTILINE)
+    assert failure.exit in EXITS
 
 
 def test_machines_get_the_problem_as_json(farthing: Terminal) -> None:

@@ -38,8 +38,11 @@ class Typed:
 
 def call(command: Command, typed: Typed) -> None:
     """Call the operation and show what it answers; a failure says what to do next."""
-    ask = _ask(command, typed)
-    with _caller(ask.operation, typed.reach) as caller:
+    operation: Operation = getattr(_operations, command.constant)
+    with _caller(operation, typed.reach) as caller:
+        if typed.test_card is not None and not caller.is_sandbox:
+            raise Failure("--test-card is for the sandbox, and this is a live key.", Exit.USAGE)
+        ask = _ask(command, operation, typed)
         with told(command, lambda: caller.base_url, as_json=typed.as_json):
             if typed.rehearses:
                 _rehearse(caller, command, ask, typed)
@@ -70,8 +73,7 @@ def _caller(operation: Operation, reach: Reach) -> Caller:
     return connect(reach)
 
 
-def _ask(command: Command, typed: Typed) -> Ask:
-    operation: Operation = getattr(_operations, command.constant)
+def _ask(command: Command, operation: Operation, typed: Typed) -> Ask:
     query = {one.place[0]: _value(one, value) for one, value in _said(typed, "query")}
     has_body = any(one.part == "body" for one in command.fields)
     body = _body(command, typed) if has_body else None

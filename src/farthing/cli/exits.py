@@ -16,6 +16,7 @@ class Exit(IntEnum):
     CONFLICT = 6
     UNAVAILABLE = 7
     UNEXPECTED = 8
+    INTERRUPTED = 130
 
 
 EXITS: Final[dict[Exit, str]] = {
@@ -28,6 +29,7 @@ EXITS: Final[dict[Exit, str]] = {
     Exit.CONFLICT: "The state of the object, or too little money, does not allow this.",
     Exit.UNAVAILABLE: "No answer came, or the service is not well; try again later.",
     Exit.UNEXPECTED: "Something answered that is not as agreed.",
+    Exit.INTERRUPTED: "Somebody pressed Ctrl-C.",
 }
 
 

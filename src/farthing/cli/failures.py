@@ -25,12 +25,18 @@ _SERVER: Final = 500
 _NEXT: Final[dict[str, str]] = {
     "unauthenticated": "Check FARTHING_API_KEY or --key-file; `farthing status` shows who answers.",
     "forbidden": "Use another credential: --as CUSTOMER, --operator, or another key.",
-    "not_found": "`farthing {group} list` shows what there is.",
     "insufficient_funds": "`farthing accounts get ACCOUNT` shows what is available.",
     "validation_failed": "`farthing {command} --help` says what each option takes.",
-    "requirements_unresolved": "`farthing {group} get ID` shows what `requirements` are open.",
     "idempotency_key_reused": "Leave --idempotency-key out, or give a new one.",
-    "internal_error": "Look for the request in the log of the service.",
+    "too_many_webhooks": "`farthing webhooks list`, then `farthing webhooks delete WEBHOOK`.",
+}
+_NEXT_BY_EXIT: Final[dict[Exit, str]] = {
+    Exit.REFUSED: "`farthing {command} --help` says what it takes.",
+    Exit.NO_ACCESS: "Use another key.",
+    Exit.NOT_FOUND: "`farthing {group} list` shows what there is.",
+    Exit.CONFLICT: "Look at the object with `get` and at its possible steps with `transitions`.",
+    Exit.UNAVAILABLE: "Try again in a moment; `farthing status` shows what is not well.",
+    Exit.UNEXPECTED: "Look for the request in the log of the service.",
 }
 
 
@@ -56,19 +62,18 @@ def told(command: Command, base_url: Callable[[], str], *, as_json: bool = False
 
 def refusal(command: Command, problem: Problem, *, as_json: bool) -> Failure:
     """Say why the service said no."""
-    code = _BY_STATUS.get(
-        problem.status, Exit.UNEXPECTED if problem.status >= _SERVER else Exit.REFUSED
-    )
+    otherwise = Exit.UNEXPECTED if problem.status >= _SERVER else Exit.REFUSED
+    code = _BY_STATUS.get(problem.status, otherwise)
     if as_json:
         return Refused(msgspec.json.encode(problem).decode(), code)
-    return Failure("\n".join(_lines(command, problem)), code)
+    return Failure("\n".join(_lines(command, problem, code)), code)
 
 
 class Refused(Failure):
     """A problem as the service told it, for machines."""
 
 
-def _lines(command: Command, problem: Problem) -> Iterator[str]:
+def _lines(command: Command, problem: Problem, code: Exit) -> Iterator[str]:
     detail = problem.detail if not problem.errors else "Something in the request is wrong."
     yield f"{detail} ({problem.code})"
     named = {field.pointer: said[0] for field, said in options.names(command).items()}
@@ -79,8 +84,7 @@ def _lines(command: Command, problem: Problem) -> Iterator[str]:
     if problem.allowed_state_ids is not None:
         possible = ", ".join(problem.allowed_state_ids) or "nowhere"
         yield f"  From here it can go to: {possible}."
-    following = _NEXT.get(problem.code)
-    if following is not None:
-        spoken = " ".join(command.place)
-        yield f"Next: {following.format(group=command.place[0], command=spoken)}"
+    following = _NEXT.get(problem.code, _NEXT_BY_EXIT[code])
+    spoken = " ".join(command.place)
+    yield f"Next: {following.format(group=command.place[0], command=spoken)}"
     yield f"Request {problem.request_id}."

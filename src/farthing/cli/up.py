@@ -3,6 +3,7 @@
 import errno
 import http.client
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -16,7 +17,7 @@ import msgspec
 from rich.console import Console
 
 from farthing.cli.home import Home
-from farthing.cli.sandbox import HomeError, Sandbox
+from farthing.cli.sandbox import DEFAULT_HOME, HomeError, Sandbox
 from farthing.cli.services import Child, Watch, last_lines
 from farthing.config import Settings, SettingsError
 from farthing.db.embedded import EmbeddedServer, EmbeddedServerError
@@ -146,7 +147,10 @@ class _Up:
     def _tell(self, sandbox: Sandbox) -> None:
         say(f"\nThe sandbox answers at {sandbox.base_url}.")
         say(f"Its keys are in {self._home.sandbox_file}.")
-        say("Ctrl-C stops it, and the same command goes on where it stopped. Try it:\n")
+        say("Ctrl-C stops it, and the same command goes on where it stopped.")
+        folder = self._home.folder
+        where = "" if folder == DEFAULT_HOME else f" --home {shlex.quote(str(folder))}"
+        say(f"In a second terminal, `farthing demo{where}` plays a day of a marketplace. Try it:\n")
         say(
             f'curl -s {sandbox.base_url}/v1/customers -H "X-Token: {sandbox.api_key}" '
             '-H \'Content-Type: application/json\' -d \'{"type":"INDIVIDUAL","name":"Ada"}\'\n'
