@@ -1,7 +1,12 @@
 """Calling operations from a terminal: what is sent, what is shown, and what is said if it fails."""
 
+import contextlib
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +284,34 @@ def test_the_key_comes_from_a_file_or_the_environment(
     assert (done.code, "nonsense" in done.err) == (Exit.USAGE, False)
     done = farthing.run("customers", "list", "--key-file", str(tmp_path / "nowhere"))
     assert (done.code, "cannot be read" in done.err) == (Exit.NO_ACCESS, True)
+
+
+def test_a_key_is_asked_for_on_a_real_terminal_and_not_shown(
+    running: Running, shop: Shop, tmp_path: Path
+) -> None:
+    ours, theirs = pty.openpty()
+    # An own home for everything, so that no sandbox of this machine is found.
+    environment = {"FARTHING_SANDBOX_URL": running.url, "HOME": str(tmp_path), "PATH": ""}
+    command = (sys.executable, "-m", "farthing", "customers", "get", shop.id, "--json")
+    with subprocess.Popen(
+        command,
+        env=environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"(it is not shown): " not in shown:
+            shown += os.read(ours, 1000)
+        os.write(ours, f"{shop.key}\n".encode())
+        out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["id"] == shop.id
+    with contextlib.suppress(OSError):
+        shown += os.read(ours, 1000)
+    os.close(ours)
+    assert shop.key.encode() not in shown
 
 
 def test_where_nothing_runs_the_error_says_how_to_start_it(

@@ -151,8 +151,11 @@ class _Up:
         folder = self._home.folder
         where = "" if folder == DEFAULT_HOME else f" --home {shlex.quote(str(folder))}"
         say(f"In a second terminal, `farthing demo{where}` plays a day of a marketplace. Try it:\n")
+        # The key is read by the shell when it runs this, and so stays out of its history.
+        file = shlex.quote(str(self._home.sandbox_file))
+        read_key = rf"""sed -n 's/.*"apiKey": "\(.*\)".*/\1/p' {file}"""
         say(
-            f'curl -s {sandbox.base_url}/v1/customers -H "X-Token: {sandbox.api_key}" '
+            f'curl -s {sandbox.base_url}/v1/customers -H "X-Token: $({read_key})" '
             '-H \'Content-Type: application/json\' -d \'{"type":"INDIVIDUAL","name":"Ada"}\'\n'
         )
 
