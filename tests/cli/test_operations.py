@@ -325,7 +325,7 @@ def test_where_nothing_runs_the_error_says_how_to_start_it(
         assert done.code == Exit.UNAVAILABLE
         assert "Nothing answers at http://127.0.0.1:1. Start one with `farthing up`" in done.err
     done = farthing.run("customers", "list", "--home", str(tmp_path / "new"))
-    assert (done.code, "farthing up --home" in done.err) == (Exit.NO_ACCESS, True)
+    assert (done.code, f"no sandbox in {tmp_path / 'new'}" in done.err) == (Exit.NO_ACCESS, True)
     file.write_text("{")
     assert "missing or damaged" in farthing.run("customers", "list").err
 

@@ -43,7 +43,7 @@ def call(command: Command, typed: Typed) -> None:
         if typed.test_card is not None and not caller.is_sandbox:
             raise Failure("--test-card is for the sandbox, and this is a live key.", Exit.USAGE)
         ask = _ask(command, operation, typed)
-        with told(command, lambda: caller.base_url, as_json=typed.as_json):
+        with told(command, caller, as_json=typed.as_json):
             if typed.rehearses:
                 _rehearse(caller, command, ask, typed)
                 return

@@ -1,8 +1,6 @@
 """Completion of identifiers: those of the objects that were made last."""
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from farthing.cli.nouns import NAMESPACES, spoken
@@ -26,13 +24,8 @@ def _ask(noun: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
     from farthing.cli.connection import Reach, connect  # noqa: PLC0415 - no help needs the client
     from farthing.client import Retries  # noqa: PLC0415 - the same
 
-    home = given.get("home") or os.environ.get("FARTHING_HOME")
-    reach = Reach(
-        key_file=given.get("key_file"),
-        home=None if home is None else Path(home),
-        timeout=_SECONDS,
-        may_prompt=False,
-    )
+    named = {name: given.get(name) for name in ("home", "key_file")}
+    reach = Reach(timeout=_SECONDS, may_prompt=False, **named)  # type: ignore[arg-type]  # paths
     with connect(reach, retries=Retries(attempts=1)) as caller:
         found = getattr(caller, NAMESPACES[noun]).list(limit=_MOST)
         return [(f"{spoken(noun)}/{one.id.partition('/')[2]}", _word(one)) for one in found]

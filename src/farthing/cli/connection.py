@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from farthing.cli.exits import Exit, Failure
-from farthing.cli.sandbox import DEFAULT_HOME, Sandbox, read_sandbox
+from farthing.cli.sandbox import DEFAULT_HOME, read_sandbox
 from farthing.client import Farthing, Retries
 from farthing.client._asks import Ask
 
@@ -60,11 +60,11 @@ class Caller(Farthing):
 
 def connect(reach: Reach, **more: Any) -> Caller:
     """Return a client for whoever calls, or say where a key could come from."""
-    key, base_url = _find(reach)
+    key, base_url = find(reach)
     try:
         caller = Caller(
             key,
-            sandbox="_live_" not in key[:24],
+            sandbox=is_of_sandbox(key),
             base_url=base_url,
             tenant=reach.tenant,
             timeout=reach.timeout,
@@ -75,33 +75,33 @@ def connect(reach: Reach, **more: Any) -> Caller:
         raise Failure(str(error), Exit.USAGE) from None
 
 
-def local(reach: Reach) -> Sandbox | None:
-    """Return the sandbox of a home on this machine, if the command or nobody names a key."""
-    if reach.home is None and (reach.key_file is not None or os.environ.get(KEY)):
-        return None
-    found = read_sandbox(reach.home or DEFAULT_HOME)
-    if found is None and reach.home is not None:
-        raise Failure(
-            f"There was no sandbox in {reach.home} yet. Start one with "
-            f"`farthing up --home {reach.home}`.",
-            Exit.NO_ACCESS,
-        )
-    return found
+def home_of(reach: Reach) -> Path:
+    """Return the home of a local sandbox, and of what the command line remembers."""
+    named = os.environ.get("FARTHING_HOME")
+    return reach.home or (Path(named) if named else DEFAULT_HOME)
 
 
-def _find(reach: Reach) -> tuple[str, str | None]:
-    """Return a key, and the address if it is known with it."""
+def find(reach: Reach) -> tuple[str, str | None]:
+    """Return a key, and the address if it is known with it.
+
+    What the command says goes before what the environment says, and both before what is found.
+    """
     if reach.key_file is not None:
         return _read(reach.key_file), None
-    sandbox = local(reach)
+    key = os.environ.get(KEY)
+    if key and reach.home is None:
+        return key.strip(), None
+    sandbox = read_sandbox(home_of(reach))
     if sandbox is not None:
         return sandbox.operator_key if reach.operator else sandbox.api_key, sandbox.base_url
-    key = os.environ.get(KEY)
-    if not key and reach.may_prompt and sys.stdin.isatty():
-        key = getpass("API key (it is not shown): ")
-    if not key:
-        raise Failure(_NO_KEY.format(home=DEFAULT_HOME), Exit.NO_ACCESS)
-    return key.strip(), None
+    if reach.may_prompt and sys.stdin.isatty():
+        return getpass("API key (it is not shown): ").strip(), None
+    raise Failure(_NO_KEY.format(home=home_of(reach)), Exit.NO_ACCESS)
+
+
+def is_of_sandbox(key: str) -> bool:
+    """Tell of which environment a key says that it is."""
+    return key.split("_")[2:3] != ["live"]
 
 
 def _read(file: Path) -> str:

@@ -157,7 +157,7 @@ class Day:
 def demo(reach: Reach) -> None:
     """Play the day, and say what to look at."""
     command = commands()["tx.list"]
-    with connect(reach) as caller, told(command, lambda: caller.base_url):
+    with connect(reach) as caller, told(command, caller):
         if not caller.is_sandbox:
             raise Failure("The demo plays with money, and this is a live key.", Exit.USAGE)
         day = Day(caller)

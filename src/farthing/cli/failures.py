@@ -1,12 +1,13 @@
 """What went wrong with a call, in words for a terminal: what, where, and what to do next."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
 from farthing.cli import options
+from farthing.cli.connection import Caller
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.table import Command
 from farthing.client.errors import ApiError, ConnectionFailed, FarthingError, Problem
@@ -41,20 +42,21 @@ _NEXT_BY_EXIT: Final[dict[Exit, str]] = {
 
 
 @contextmanager
-def told(command: Command, base_url: Callable[[], str], *, as_json: bool = False) -> Iterator[None]:
+def told(command: Command, caller: Caller, *, as_json: bool = False) -> Iterator[None]:
     """Turn what the client raises into a failure with a sentence, a remedy and an exit code."""
     try:
         yield
     except ApiError as error:
         raise refusal(command, error.problem, as_json=as_json) from None
     except ConnectionFailed as error:
+        following = "Start one with `farthing up`, or say" if caller.is_sandbox else "Say"
         raise Failure(
-            f"Nothing answers at {base_url()}. Start one with `farthing up`, or say where it is in "
+            f"Nothing answers at {caller.base_url}. {following} where it is in "
             f"FARTHING_SANDBOX_URL or FARTHING_LIVE_URL. ({error})",
             Exit.UNAVAILABLE,
         ) from None
     except FarthingError as error:
-        raise Failure(f"{error} Is {base_url()} a Farthing?", Exit.UNEXPECTED) from None
+        raise Failure(f"{error} Is {caller.base_url} a Farthing?", Exit.UNEXPECTED) from None
     except ValueError as error:
         # The client refuses an identifier before it sends anything.
         raise Failure(str(error), Exit.USAGE) from None

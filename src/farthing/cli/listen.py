@@ -17,10 +17,9 @@ from rich.markup import escape
 from standardwebhooks import Webhook
 
 from farthing.cli import shown
-from farthing.cli.connection import Caller, Reach, connect
+from farthing.cli.connection import Caller, Reach, connect, home_of
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.failures import told
-from farthing.cli.sandbox import DEFAULT_HOME
 from farthing.cli.table import commands
 from farthing.client import Retries
 from farthing.client.models import Event
@@ -132,7 +131,7 @@ def listen(reach: Reach, wish: Wish) -> None:
     if wish.forward is not None and not wish.forward.startswith(("http://", "https://")):
         raise Failure("--forward takes an address with http:// in front.", Exit.USAGE)
     command = commands()["events.stream"]
-    with connect(reach) as caller, told(command, lambda: caller.base_url, as_json=wish.as_json):
+    with connect(reach) as caller, told(command, caller, as_json=wish.as_json):
         try:
             if wish.forward is None:
                 events = _events(caller, wish, None)
@@ -140,7 +139,7 @@ def listen(reach: Reach, wish: Wish) -> None:
                 for event in events:
                     show_event(event, as_json=wish.as_json)
             else:
-                _forward(caller, Book(reach.home or DEFAULT_HOME), wish.forward, wish)
+                _forward(caller, Book(home_of(reach)), wish.forward, wish)
         except KeyboardInterrupt:
             _say("Stopped. The same command goes on after the last event that it forwarded.")
 

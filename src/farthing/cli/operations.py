@@ -36,7 +36,11 @@ REACH: Final[Mapping[str, tuple[Any, Any]]] = {
     "operator": (
         Annotated[
             bool,
-            typer.Option("--operator", help="Call with the operator's key.", rich_help_panel=_WHO),
+            typer.Option(
+                "--operator",
+                help="Call with the operator's key of the local sandbox.",
+                rich_help_panel=_WHO,
+            ),
         ],
         False,
     ),
@@ -62,7 +66,7 @@ REACH: Final[Mapping[str, tuple[Any, Any]]] = {
         Annotated[
             Path | None,
             typer.Option(
-                help="The home of a local sandbox.", rich_help_panel=_WHO, envvar="FARTHING_HOME"
+                help="The home of a local sandbox; otherwise FARTHING_HOME.", rich_help_panel=_WHO
             ),
         ],
         None,

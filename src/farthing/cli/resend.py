@@ -21,7 +21,7 @@ def resend(reach: Reach, what: str | None, since: str | None, webhook: str | Non
     at = None if since is None else read_time(since)
     command = commands()["webhooks.resend"]
     out = console()
-    with connect(reach) as caller, told(command, lambda: caller.base_url):
+    with connect(reach) as caller, told(command, caller):
         hooks = (
             [webhook] if webhook else [one.id for one in caller.webhooks.list(state_id="ENABLED")]
         )

@@ -2,13 +2,14 @@
 
 import os
 import sys
+from dataclasses import replace
 from typing import Final
 
 import httpx2
 import msgspec
 
 from farthing.cli import shown
-from farthing.cli.connection import KEY, Reach, local
+from farthing.cli.connection import Reach, find, is_of_sandbox
 from farthing.cli.exits import Exit, Failure
 from farthing.client._credentials import address
 
@@ -46,13 +47,16 @@ def status(reach: Reach, *, as_json: bool) -> None:
 
 
 def _address(reach: Reach) -> str:
-    sandbox = local(reach)
-    if sandbox is not None:
-        return sandbox.base_url
-    is_live = "_live_" in os.environ.get(KEY, "")[:24] or (
-        "FARTHING_LIVE_URL" in os.environ and "FARTHING_SANDBOX_URL" not in os.environ
-    )
+    """Return where the service is for whoever has this key; without one, where there is one."""
+    base_url, is_sandbox = None, "FARTHING_SANDBOX_URL" in os.environ
     try:
-        return address(None, sandbox=not is_live)
+        key, base_url = find(replace(reach, may_prompt=False))
+        is_sandbox = is_of_sandbox(key)
+    except Failure as failure:
+        if failure.exit != Exit.NO_ACCESS:
+            raise
+        is_sandbox |= "FARTHING_LIVE_URL" not in os.environ
+    try:
+        return address(base_url, sandbox=is_sandbox)
     except ValueError as error:
         raise Failure(str(error), Exit.USAGE) from None

@@ -37,7 +37,7 @@ class Moment(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
 def timeline(reach: Reach, identifier: str, *, as_json: bool) -> None:
     """Show requests, transitions, entries, events and deliveries of an object."""
     command = commands()["events.list"]
-    with connect(reach) as caller, told(command, lambda: caller.base_url, as_json=as_json):
+    with connect(reach) as caller, told(command, caller, as_json=as_json):
         found = sorted(moments(caller, identifier), key=lambda one: one.order)
     if as_json:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
