@@ -187,13 +187,11 @@ def _play(day: Day) -> None:
 
 
 def _tell(day: Day) -> None:
-    out = shown.console()
+    out = shown.console(wraps=True)
     table = shown.plain("what", "amount", "stateId", "id")
     for name, one in (*day.paid.items(), *day.orders.items()):
         what = one.description or name
-        table.add_row(
-            what, one.amount, shown.word(one.state_id), one.id.replace("transaction", "tx")
-        )
+        table.add_row(what, one.amount, shown.word(one.state_id), shown.word(one.id))
     out.print(table)
     disputed = day.paid["Ben"].id.replace("transaction/", "tx/")
     out.print("\nLook at it:")

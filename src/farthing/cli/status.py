@@ -37,7 +37,7 @@ def status(reach: Reach, *, as_json: bool) -> None:
         table = shown.plain("part", "status", "detail")
         for name, part in parts.items():
             table.add_row(name, shown.word(part["status"]), part.get("detail", ""))
-        out = shown.console()
+        out = shown.console(wraps=True)
         out.print(f"Farthing {found['version']}, {found['environment']}, at {url}")
         out.print(table)
     if found["status"] != "ok":

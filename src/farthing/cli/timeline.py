@@ -45,7 +45,7 @@ def timeline(reach: Reach, identifier: str, *, as_json: bool) -> None:
     table = shown.plain("at", "kind", "what", "id")
     for one in found:
         table.add_row(one.at, one.kind, shown.word(one.what), one.id)
-    shown.console().print(table)
+    shown.console(wraps=True).print(table)
 
 
 def moments(caller: Caller, identifier: str) -> Iterator[Moment]:
