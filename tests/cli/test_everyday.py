@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 from tests.cli.conftest import Terminal
-from tests.client.conftest import Running
+from tests.client.conftest import Running, Shop
 from tests.resources.hooks import Receiver, receiving
 
 from farthing.cli.connection import Caller
@@ -138,8 +138,18 @@ def test_status_shows_every_part_and_what_to_do(farthing: Terminal, running: Run
     assert json.loads(farthing.run("status", "--json").out)["components"]["api"]["status"] == "ok"
 
 
-def test_status_needs_no_key(farthing: Terminal, running: Running, monkeypatch: object) -> None:
-    assert isinstance(monkeypatch, pytest.MonkeyPatch)
+def test_status_asks_the_environment_of_the_key(
+    farthing: Terminal, running: Running, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARTHING_API_KEY", shop.key.replace("_sandbox_", "_live_"))
+    monkeypatch.setenv("FARTHING_SANDBOX_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("FARTHING_LIVE_URL", running.url)
+    assert f"at {running.url}" in farthing.run("status").out
+
+
+def test_status_needs_no_key(
+    farthing: Terminal, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (farthing.home / "sandbox.json").unlink()
     monkeypatch.delenv("FARTHING_HOME")
     monkeypatch.setattr("farthing.cli.connection.DEFAULT_HOME", farthing.home)

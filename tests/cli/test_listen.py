@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,9 +66,13 @@ def listening(home: Path, *words: str) -> Iterator[Listening]:
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     environment = {**os.environ, "FARTHING_HOME": str(home)}
     with subprocess.Popen(command, env=environment, **pipes) as process:
+        # Whoever waits for a line that never comes reads the end instead.
+        patience = threading.Timer(60, process.kill)
+        patience.start()
         try:
             yield Listening(process)
         finally:
+            patience.cancel()
             process.kill()
 
 

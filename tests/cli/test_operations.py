@@ -280,6 +280,7 @@ def test_the_key_comes_from_a_file_or_the_environment(
     done = farthing.run("customers", "get", shop.id)
     assert (done.code, "FARTHING_LIVE_URL" in done.err) == (Exit.USAGE, True)
     monkeypatch.setenv("FARTHING_API_KEY", "nonsense")
+    assert farthing.ask("customers", "get", shop.id, "--home", str(farthing.home))
     done = farthing.run("customers", "get", shop.id)
     assert (done.code, "nonsense" in done.err) == (Exit.USAGE, False)
     done = farthing.run("customers", "list", "--key-file", str(tmp_path / "nowhere"))
