@@ -75,6 +75,12 @@ def test_no_secret_can_stand_in_a_command() -> None:
     for command in commands().values():
         if command.id != "status.get":
             assert not secret & set(options_of(command_at(*command.place))), command.id
+    looks_secret = re.compile(
+        "secret|password|card_?number|cvv|pin$|api_?key|token$", re.IGNORECASE
+    )
+    for command in commands().values():
+        for one in command.fields:
+            assert one.is_secret == bool(looks_secret.search(one.place[-1])), one.place
     marked = {one.place[-1] for each in commands().values() for one in each.fields if one.is_secret}
     assert marked == {"cardNumber", "cvv"}
 

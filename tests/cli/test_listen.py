@@ -97,8 +97,8 @@ def test_events_are_forwarded_signed_and_in_order_and_a_later_start_goes_on(
     assert "customer.created" in ada
     assert "204 in" in ada
     assert names(receiver) == ["Ada", "Bob"]
-    kept = home / "listen.json"
-    secret = json.loads(kept.read_text())[receiver.url(HOOK)]["secret"]
+    (kept,) = (home / "listen").iterdir()
+    secret = json.loads(kept.read_text())["secret"]
     assert secret in first.told
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     for got in receiver.got:
@@ -113,6 +113,18 @@ def test_events_are_forwarded_signed_and_in_order_and_a_later_start_goes_on(
         second.stop()
     assert names(receiver) == ["Ada", "Bob", "While away", "Carol"]
     assert secret not in second.told
+
+
+def test_several_receivers_are_remembered_beside_each_other(tmp_path: Path) -> None:
+    first = listen.Book(tmp_path, "http://127.0.0.1:1/a")
+    second = listen.Book(tmp_path, "http://127.0.0.1:1/b")
+    first.memory.last_event_ids["customer/1"] = "event/1"
+    first.write()
+    second.write()
+    again = listen.Book(tmp_path, "http://127.0.0.1:1/a")
+    assert again.memory == first.memory
+    assert again.memory.secret != second.memory.secret
+    assert again.memory.secret not in repr(again.memory)
 
 
 def test_a_receiver_that_stumbles_gets_it_again_before_anything_else(
@@ -157,7 +169,7 @@ def test_without_a_receiver_events_are_only_shown(home: Path, own: Farthing) -> 
         process.stop()
     assert founded["type"] == "customer.created"
     assert made["data"]["name"] == "Ada"
-    assert not (home / "listen.json").exists()
+    assert not (home / "listen").exists()
 
 
 def test_the_operation_itself_streams_too(home: Path, own: Farthing) -> None:
@@ -190,6 +202,7 @@ def test_what_cannot_be_read_is_said(
 
 
 def test_a_damaged_memory_says_what_to_do(farthing: Terminal) -> None:
-    (farthing.home / "listen.json").write_text("{")
-    done = farthing.run("listen", "--forward", "http://127.0.0.1:1/hook")
+    url = "http://127.0.0.1:1/hook"
+    listen.Book(farthing.home, url).file.write_text("{")
+    done = farthing.run("listen", "--forward", url)
     assert (done.code, "Take it away to begin anew" in done.err) == (Exit.FAILED, True)

@@ -73,7 +73,7 @@ def _fields(
     schema: Schema, schemas: Schemas, above: tuple[str, ...], *, is_required: bool
 ) -> Iterator[Field]:
     """Find a field for everything that can be said in one word, however deep it stands."""
-    for name, one in schema["properties"].items():
+    for name, one in schema.get("properties", {}).items():
         place = (*above, name)
         needed = is_required and name in schema.get("required", ())
         found = _without_null(one)
@@ -85,7 +85,7 @@ def _fields(
 
 
 def _field(place: tuple[str, ...], schema: Schema, part: Any, *, is_required: bool) -> Field:
-    choices = schema.get("enum", ())
+    choices = schema.get("enum") or schema.get("items", {}).get("enum", ())
     return Field(
         place=place,
         part=part,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from farthing.cli.nouns import NAMESPACES, spoken
+from farthing.cli.nouns import namespaces, spoken
 
 # Whoever presses a key does not wait.
 _SECONDS: Final = 2.0
@@ -12,7 +12,7 @@ _MOST: Final = 20
 
 def recent(noun: str, given: Mapping[str, Any], incomplete: str) -> list[tuple[str, str]]:
     """Return identifiers of a noun, each with a word about it; nothing if nobody can be asked."""
-    if noun not in NAMESPACES:
+    if noun not in namespaces():
         return []
     try:
         return [one for one in _ask(noun, given) if one[0].startswith(incomplete)]
@@ -27,7 +27,7 @@ def _ask(noun: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
     named = {name: given.get(name) for name in ("home", "key_file")}
     reach = Reach(timeout=_SECONDS, may_prompt=False, **named)  # type: ignore[arg-type]  # paths
     with connect(reach, retries=Retries(attempts=1)) as caller:
-        found = getattr(caller, NAMESPACES[noun]).list(limit=_MOST)
+        found = getattr(caller, namespaces()[noun]).list(limit=_MOST)
         return [(f"{spoken(noun)}/{one.id.partition('/')[2]}", _word(one)) for one in found]
 
 

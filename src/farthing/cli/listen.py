@@ -1,6 +1,7 @@
 """`farthing listen`: events as they come, and forwarded to a receiver on this machine."""
 
 import base64
+import hashlib
 import secrets
 import sys
 import time
@@ -24,51 +25,49 @@ from farthing.cli.table import commands
 from farthing.client import Retries
 from farthing.client.models import Event
 
-_NAME: Final = "listen.json"
+_FOLDER: Final = "listen"
 _SECONDS: Final = 10.0
 _SECRET_BYTES: Final = 24
 _GOOD: Final = range(200, 300)
 RETRIES: Final = Retries(attempts=5, first_pause=0.5, longest_pause=10)
 
 
-class Target(Struct, rename="camel"):
+class Memory(Struct, rename="camel"):
     """A receiver: what signs for it, and how far each tenant's events have reached it."""
 
+    url: str
     secret: str
     last_event_ids: dict[str, str] = {}
 
+    def __repr__(self) -> str:
+        return f"<what is remembered of {self.url}>"
+
 
 class Book:
-    """What `farthing listen` remembers in a home from one run to the next."""
+    """What `farthing listen` remembers of one receiver, from one run to the next."""
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / _NAME
-        self._targets: dict[str, Target] = {}
+    def __init__(self, home: Path, url: str) -> None:
+        # A file for each, so that several can be listened for beside each other.
+        name = hashlib.sha256(url.encode()).hexdigest()[:16]
+        self.file = home / _FOLDER / f"{name}.json"
+        self.is_new = False
         try:
-            self._targets = msgspec.json.decode(self.file.read_bytes(), type=dict[str, Target])
+            self.memory = msgspec.json.decode(self.file.read_bytes(), type=Memory)
         except FileNotFoundError:
-            pass
+            drawn = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+            self.memory, self.is_new = Memory(url, f"whsec_{drawn}"), True
+            self.write()
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             raise Failure(
                 f"The file {self.file} cannot be read. Take it away to begin anew."
             ) from None
-
-    def target(self, url: str) -> tuple[Target, bool]:
-        """Return what is known of a receiver, and whether it is new."""
-        known = self._targets.get(url)
-        if known is not None:
-            return known, False
-        drawn = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
-        made = self._targets[url] = Target(f"whsec_{drawn}")
-        self.write()
-        return made, True
 
     def write(self) -> None:
         """Keep it, for its owner alone."""
         from farthing.db.embedded.folder import write_private  # noqa: PLC0415 - slow to import
 
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(self.file, msgspec.json.encode(self._targets).decode() + "\n")
+        write_private(self.file, msgspec.json.encode(self.memory).decode() + "\n")
 
 
 @dataclass
@@ -139,25 +138,25 @@ def listen(reach: Reach, wish: Wish) -> None:
                 for event in events:
                     show_event(event, as_json=wish.as_json)
             else:
-                _forward(caller, Book(home_of(reach)), wish.forward, wish)
+                _forward(caller, Book(home_of(reach), wish.forward), wish)
         except KeyboardInterrupt:
             _say("Stopped. The same command goes on after the last event that it forwarded.")
 
 
-def _forward(caller: Caller, book: Book, url: str, wish: Wish) -> None:
-    target, is_new = book.target(url)
-    secret = f"is {target.secret}, and is kept in" if is_new else "is in"
-    _say(f"The secret for {url} {secret} {book.file}.")
-    last = target.last_event_ids.get(caller.tenant)
+def _forward(caller: Caller, book: Book, wish: Wish) -> None:
+    memory = book.memory
+    secret = f"is {memory.secret}, and is kept in" if book.is_new else "is in"
+    _say(f"The secret for {memory.url} {secret} {book.file}.")
+    last = memory.last_event_ids.get(caller.tenant)
     events = _events(caller, wish, last)
     since = f"everything since {wish.since or last}" if wish.since or last else "what happens now"
     _say(f"Forwarding {since}. Ctrl-C stops it.")
     with httpx2.Client(timeout=_SECONDS) as http:
-        forwarder = Forwarder(url, target.secret, http)
+        forwarder = Forwarder(memory.url, memory.secret, http)
         for event in events:
             is_taken, came = forwarder.send(event)
             # What was shown was remembered: whoever stops now gets it once.
-            target.last_event_ids[caller.tenant] = event.id
+            memory.last_event_ids[caller.tenant] = event.id
             book.write()
             show_event(event, came, as_json=wish.as_json, good=is_taken)
 

@@ -1,20 +1,27 @@
 """Which namespace of the client has the objects of a noun."""
 
+from functools import cache
 from typing import Any, Final
 
 from farthing.cli.exits import Exit, Failure
+from farthing.cli.table import commands
 
-NAMESPACES: Final = {
-    "account": "accounts",
-    "bank_account": "bank_accounts",
-    "card": "cards",
-    "customer": "customers",
-    "reference": "references",
-    "transaction": "transactions",
-    "webhook": "webhooks",
-}
 # What a noun is called in a path, and by people.
 _OTHERWISE: Final = {"tx": "transaction"}
+
+
+# What the client calls what commands abbreviate.
+_CLIENT: Final = {"tx": "transactions"}
+
+
+@cache
+def namespaces() -> dict[str, str]:
+    """Return the namespace of each noun that has states."""
+    return {
+        one.noun: _CLIENT.get(one.place[0], one.place[0]).replace("-", "_")
+        for one in commands().values()
+        if one.name == "transitions"
+    }
 
 
 def noun_of(identifier: str) -> str:
@@ -35,7 +42,10 @@ def canonical(identifier: str) -> str:
 
 def namespace(client: Any, identifier: str) -> Any:
     """Return the operations on an object, by its identifier."""
-    name = NAMESPACES.get(noun_of(identifier))
+    name = namespaces().get(noun_of(identifier))
     if name is None:
-        raise Failure(f"Give an identifier such as {', '.join(NAMESPACES)}/UUID.", Exit.USAGE)
+        raise Failure(
+            f"Give an identifier as NOUN/UUID, of one of these nouns: {', '.join(namespaces())}.",
+            Exit.USAGE,
+        )
     return getattr(client, name)

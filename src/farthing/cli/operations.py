@@ -218,6 +218,8 @@ def _id_argument(command: Command) -> Any:
 
 def _option(command: Command, field: Field, named: tuple[str, ...]) -> Any:
     kind: Any = Literal[field.choices] if field.choices else _TYPES.get(field.kind, str)
+    if field.choices and field.kind == "list":
+        kind = list[kind]
     words = field.help or options.kebab(field.place[-1]).replace("-", " ").capitalize() + "."
     words += " As NAME=VALUE." if field.kind == "map" else ""
     words += " As JSON." if field.kind == "json" else ""
