@@ -149,5 +149,8 @@ def test_states_commands_and_recent_objects_are_completed(
     assert complete(farthing, monkeypatch, "farthing tx move tx/1 --to AD") == ["ADJUSTED"]
     assert complete(farthing, monkeypatch, "farthing trigger disp") == ["dispute"]
     assert made in complete(farthing, monkeypatch, "farthing customers get ")
+    move = f"farthing customers move {made} --to "
+    assert complete(farthing, monkeypatch, move) == ["DISABLED", "CLOSING"]
     (farthing.home / "sandbox.json").unlink()
+    assert complete(farthing, monkeypatch, f"{move}T") == ["TERMINATED"]
     assert complete(farthing, monkeypatch, "farthing customers get ") == []

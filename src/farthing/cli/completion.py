@@ -1,9 +1,13 @@
-"""Completion of identifiers: those of the objects that were made last."""
+"""Completion: the objects that were made last, and the states that one can go to."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
-from farthing.cli.nouns import namespaces, spoken
+from farthing.cli.nouns import namespace, namespaces, spoken
+
+if TYPE_CHECKING:
+    from farthing.cli.connection import Caller
 
 # Whoever presses a key does not wait.
 _SECONDS: Final = 2.0
@@ -20,15 +24,36 @@ def recent(noun: str, given: Mapping[str, Any], incomplete: str) -> list[tuple[s
         return []
 
 
-def _ask(noun: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+def possible(
+    choices: Iterable[str], given: Mapping[str, Any], incomplete: str
+) -> list[tuple[str, str]]:
+    """Return the states that an object can go to now, each with what that means."""
+    found = [(one, "") for one in choices]
+    # Whoever cannot be asked leaves every state possible.
+    with suppress(Exception):
+        found = _ask_possible(str(given["id"]), given)
+    return [one for one in found if one[0].startswith(incomplete)]
+
+
+def _caller(given: Mapping[str, Any]) -> "Caller":
     from farthing.cli.connection import Reach, connect  # noqa: PLC0415 - no help needs the client
     from farthing.client import Retries  # noqa: PLC0415 - the same
 
     named = {name: given.get(name) for name in ("home", "key_file")}
     reach = Reach(timeout=_SECONDS, may_prompt=False, **named)  # type: ignore[arg-type]  # paths
-    with connect(reach, retries=Retries(attempts=1)) as caller:
+    return connect(reach, retries=Retries(attempts=1))
+
+
+def _ask(noun: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    with _caller(given) as caller:
         found = getattr(caller, namespaces()[noun]).list(limit=_MOST)
         return [(f"{spoken(noun)}/{one.id.partition('/')[2]}", _word(one)) for one in found]
+
+
+def _ask_possible(identifier: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    with _caller(given) as caller:
+        found = namespace(caller, identifier).transitions(identifier).possible
+        return [(one.to_state_id, one.why) for one in found]
 
 
 def _word(one: object) -> str:

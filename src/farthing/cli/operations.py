@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from farthing.cli import options
+from farthing.cli.completion import possible, recent
 from farthing.cli.nouns import spoken
 from farthing.cli.numbers import TEST_CARDS, file_option, variable
 from farthing.cli.options import ARGUMENTS
@@ -202,8 +203,6 @@ def _ways(command: Command) -> Parameters:
 
 
 def _id_argument(command: Command) -> Any:
-    from farthing.cli.completion import recent  # noqa: PLC0415 - it is needed only now
-
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
         return recent(command.noun, ctx.params, incomplete)
 
@@ -231,8 +230,19 @@ def _option(command: Command, field: Field, named: tuple[str, ...]) -> Any:
     names = list(named)
     if field.kind == "flag":
         names[-1] += f"/--no-{names[-1].removeprefix('--')}"
+    if field.place == ("toStateId",):
+        return Annotated[kind | None, typer.Option(*names, help=words, autocompletion=_to(field))]
     panel = None if len(field.place) == 1 or "ddress" not in field.place[0] else "Address"
     return Annotated[kind | None, typer.Option(*names, help=words, rich_help_panel=panel)]
+
+
+def _to(field: Field) -> Callable[..., list[tuple[str, str]]]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+        # A line that ends in an option without its value is not read, only cut into words.
+        named = ctx.params.get("id") or next((one for one in ctx.args if "/" in one), None)
+        return possible(field.choices, {**ctx.params, "id": named}, incomplete)
+
+    return complete
 
 
 def read(command: Command, given: dict[str, Any]) -> Any:
