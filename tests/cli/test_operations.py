@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from tests.cli.conftest import Terminal
 from tests.client.conftest import Running, Shop
 
 from farthing.cli import connection, numbers
+from farthing.cli.calling import Typed, call
 from farthing.cli.exits import EXITS, Exit
 from farthing.cli.failures import refusal
-from farthing.cli.table import commands
+from farthing.cli.table import Command, Field, commands
 from farthing.client import Farthing
+from farthing.client._asks import Ask
 from farthing.client.errors import Problem
 from farthing.core import errors
 from farthing.core.errors import CATALOGUE
@@ -188,6 +191,27 @@ def test_a_body_comes_from_a_file_and_options_go_before_it(
         (tmp_path / "body").write_text(text)
         done = farthing.run(*words, "--body", str(tmp_path / "body"))
         assert (done.code, "must be one JSON object" in done.err) == (Exit.USAGE, True)
+
+
+def test_what_has_no_words_of_its_own_is_said_as_json(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[Ask] = []
+
+    def record(_: object, ask: Ask) -> bytes:
+        asked.append(ask)
+        return b'{"id":"x"}'
+
+    monkeypatch.setattr(connection.Caller, "ask", record)
+    then = Field(place=("then",), part="body", kind="json")
+    given = {"id": "x", "place": ("x",), "constant": "CUSTOMERS_CREATE", "summary": "X."}
+    command = Command(**given, fields=[then])  # type: ignore[arg-type]  # a mapping has one type
+    reach = connection.Reach(home=home)
+    call(command, Typed(fields={then: '{"do": ["block"]}'}, reach=reach))
+    assert asked[0].body == {"then": {"do": ["block"]}}
+    assert capsys.readouterr().out.split() == ["id", "x"]
+    with pytest.raises(typer.BadParameter, match="as JSON"):
+        call(command, Typed(fields={then: "{"}, reach=reach))
 
 
 def test_a_statement_comes_in_the_form_that_one_wants(farthing: Terminal, account: str) -> None:
