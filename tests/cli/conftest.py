@@ -115,3 +115,14 @@ def farthing(
     monkeypatch.setenv("FARTHING_HOME", str(home))
     with silence():
         yield Terminal(home, monkeypatch, capsys)
+
+
+@pytest.fixture
+def ada(farthing: Terminal) -> str:
+    made = farthing.ask("customers", "create", "--type", "INDIVIDUAL", "--name", "Ada")
+    return str(made["id"])
+
+
+@pytest.fixture
+def account(farthing: Terminal, ada: str) -> str:
+    return str(farthing.ask("accounts", "create", "--owner", ada, "--currency", "GBP")["id"])
