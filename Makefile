@@ -41,8 +41,9 @@ format: $(INSTALLED) ## Format the code and sort its imports
 docs: $(INSTALLED) ## Write the reference pages anew from the code
 	$(BIN)/python docs/generate.py
 
-client: $(INSTALLED) ## Write the methods and models of the Python client anew from the operations
+client: $(INSTALLED) ## Write the Python client and the table of commands anew from the operations
 	$(BIN)/python -m tools.client
+	$(BIN)/python -m tools.commands
 
 examples: $(INSTALLED) ## Record the examples of the documentation anew from real answers
 	RECORD_EXAMPLES=1 $(BIN)/pytest -q tests/http/test_examples.py

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from farthing.cli.home import Home, HomeError, Sandbox
+from farthing.cli.home import Home
+from farthing.cli.sandbox import HomeError, Sandbox
 
 SANDBOX = Sandbox("http://127.0.0.1:4960", "api", "operator", "customer/1")
 

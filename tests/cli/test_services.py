@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from farthing.cli import services
-from farthing.cli.home import HomeError
+from farthing.cli.sandbox import HomeError
 from farthing.cli.services import Child, Watch, bound_log
 
 STAY = "import time; print('up', flush=True); time.sleep(600)"

@@ -18,7 +18,7 @@ import pytest
 from tests.processes import lives, wait_for
 
 from farthing.cli import services
-from farthing.cli.home import HomeError
+from farthing.cli.sandbox import HomeError
 from farthing.cli.up import up
 
 pytestmark = pytest.mark.slow
@@ -128,6 +128,24 @@ def test_what_it_tells_works_when_pasted(sandbox: Sandbox) -> None:
     paste = sandbox.told.splitlines()[-1]
     done = subprocess.run(paste, shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - as pasted.
     assert json.loads(done.stdout)["name"] == "Ada"
+
+
+def test_no_key_gets_into_the_history_of_a_shell(sandbox: Sandbox) -> None:
+    assert sandbox.facts["apiKey"] not in sandbox.told
+    assert sandbox.facts["operatorKey"] not in sandbox.told
+
+
+def test_the_other_commands_find_it_by_its_home(sandbox: Sandbox) -> None:
+    def farthing(*words: str) -> str:
+        command = (sys.executable, "-m", "farthing", *words, "--home", str(sandbox.home))
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout
+
+    assert f"at {sandbox.facts['baseUrl']}" in farthing("status")
+    assert f"farthing demo --home {sandbox.home}" in sandbox.told
+    assert "8/8" in farthing("demo")
+    made = json.loads(farthing("tx", "list", "--state", "DISPUTED", "--json"))["results"][0]["id"]
+    assert "transaction.disputed" in farthing("timeline", made)
 
 
 def test_the_keys_are_in_a_private_file(sandbox: Sandbox) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 from farthing.catalog import MACHINES
-from farthing.cli.home import Sandbox
+from farthing.cli.sandbox import Sandbox
 from farthing.core import ids
 from farthing.core.clock import system_clock
 from farthing.db.committer import Committer

@@ -6,23 +6,10 @@ from pathlib import Path
 from typing import Self
 
 import msgspec
-from msgspec import Struct
 
+from farthing.cli.sandbox import NAME, HomeError, Sandbox, damage, read_sandbox
 from farthing.config import MASTER_KEY_BYTES, SANDBOX_KEY_MARK
 from farthing.db.embedded.folder import Lock, write_private
-
-
-class HomeError(Exception):
-    """`farthing up` cannot go on; the sentence says what to do."""
-
-
-class Sandbox(Struct, frozen=True, rename="camel"):
-    """Where the sandbox answers, and with which keys; `sandbox.json` for other programs."""
-
-    base_url: str
-    api_key: str
-    operator_key: str
-    tenant_id: str
 
 
 class Home:
@@ -32,7 +19,7 @@ class Home:
         self.folder = folder.absolute()
         self.postgres = self.folder / "postgres"
         self.master_key_file = self.folder / "master.key"
-        self.sandbox_file = self.folder / "sandbox.json"
+        self.sandbox_file = self.folder / NAME
         self._lock = Lock(self.folder / "lock")
 
     def __enter__(self) -> Self:
@@ -70,28 +57,17 @@ class Home:
             write_private(self.master_key_file, (SANDBOX_KEY_MARK + drawn).hex())
         text = self._read(self.master_key_file)
         if text is None or re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()) is None:
-            raise self._damage(self.master_key_file)
+            raise damage(self.master_key_file)
         return bytes.fromhex(text)
 
     def sandbox(self) -> Sandbox | None:
         """Return what was written when the sandbox was last ready; None before the first time."""
-        if not self.sandbox_file.exists():
-            return None
-        try:
-            return msgspec.json.decode(self._read(self.sandbox_file) or "", type=Sandbox)
-        except msgspec.DecodeError:
-            raise self._damage(self.sandbox_file) from None
+        return read_sandbox(self.folder)
 
     def write_sandbox(self, sandbox: Sandbox) -> None:
         """Tell other programs that the sandbox is ready, and with which keys."""
         text = msgspec.json.format(msgspec.json.encode(sandbox), indent=2).decode()
         write_private(self.sandbox_file, text + "\n")
-
-    def _damage(self, file: Path) -> HomeError:
-        return HomeError(
-            f"The file {file} is missing or damaged. Restore it from a backup, or move "
-            f"{self.folder} away to begin with an empty sandbox."
-        )
 
     @staticmethod
     def _read(file: Path) -> str | None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from farthing.cli.home import HomeError
+from farthing.cli.sandbox import HomeError
 from farthing.db.embedded.programs import ends_with_parent
 
 _PATIENCE: Final = 5.0

@@ -3,6 +3,7 @@
 import errno
 import http.client
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -15,7 +16,8 @@ from typing import Final, NoReturn
 import msgspec
 from rich.console import Console
 
-from farthing.cli.home import Home, HomeError, Sandbox
+from farthing.cli.home import Home
+from farthing.cli.sandbox import DEFAULT_HOME, HomeError, Sandbox
 from farthing.cli.services import Child, Watch, last_lines
 from farthing.config import Settings, SettingsError
 from farthing.db.embedded import EmbeddedServer, EmbeddedServerError
@@ -154,9 +156,15 @@ class _Up:
     def _tell(self, sandbox: Sandbox) -> None:
         say(f"\nThe sandbox answers at {sandbox.base_url}.")
         say(f"Its keys are in {self._home.sandbox_file}.")
-        say("Ctrl-C stops it, and the same command goes on where it stopped. Try it:\n")
+        say("Ctrl-C stops it, and the same command goes on where it stopped.")
+        folder = self._home.folder
+        where = "" if folder == DEFAULT_HOME else f" --home {shlex.quote(str(folder))}"
+        say(f"In a second terminal, `farthing demo{where}` plays a day of a marketplace. Try it:\n")
+        # The key is read by the shell when it runs this, and so stays out of its history.
+        file = shlex.quote(str(self._home.sandbox_file))
+        read_key = rf"""sed -n 's/.*"apiKey": "\(.*\)".*/\1/p' {file}"""
         say(
-            f'curl -s {sandbox.base_url}/v1/customers -H "X-Token: {sandbox.api_key}" '
+            f'curl -s {sandbox.base_url}/v1/customers -H "X-Token: $({read_key})" '
             '-H \'Content-Type: application/json\' -d \'{"type":"INDIVIDUAL","name":"Ada"}\'\n'
         )
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from farthing.cli.home import Sandbox
+from farthing.cli.sandbox import Sandbox
 from farthing.config import PREFIX
 from farthing.db.embedded.folder import Lock
 from farthing.testing.keeper import HOME, KEEPER, USERS

@@ -1,0 +1,212 @@
+"""`farthing listen`: events as they come, and forwarded to a receiver on this machine."""
+
+import base64
+import hashlib
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import httpx2
+import msgspec
+from msgspec import Struct
+from rich.markup import escape
+from standardwebhooks import Webhook
+
+from farthing.cli import shown
+from farthing.cli.connection import Caller, Reach, connect, home_of
+from farthing.cli.exits import Exit, Failure
+from farthing.cli.failures import told
+from farthing.cli.table import commands
+from farthing.client import Retries
+from farthing.client.models import Event
+
+_FOLDER: Final = "listen"
+_SECONDS: Final = 10.0
+_SECRET_BYTES: Final = 24
+_GOOD: Final = range(200, 300)
+RETRIES: Final = Retries(attempts=5, first_pause=0.5, longest_pause=10)
+
+
+class Memory(Struct, rename="camel"):
+    """A receiver: what signs for it, and how far each tenant's events have reached it."""
+
+    url: str
+    secret: str
+    last_event_ids: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<what is remembered of {self.url}>"
+
+
+class Book:
+    """What `farthing listen` remembers of one receiver, from one run to the next."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        # A file for each, so that several can be listened for beside each other.
+        name = hashlib.sha256(url.encode()).hexdigest()[:16]
+        self.file = home / _FOLDER / f"{name}.json"
+        self.is_new = False
+        try:
+            self.memory = msgspec.json.decode(self.file.read_bytes(), type=Memory)
+        except FileNotFoundError:
+            drawn = base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+            self.memory, self.is_new = Memory(url, f"whsec_{drawn}"), True
+            self.write()
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            raise Failure(
+                f"The file {self.file} cannot be read. Take it away to begin anew."
+            ) from None
+
+    def write(self) -> None:
+        """Keep it, for its owner alone."""
+        from farthing.db.embedded.folder import write_private  # noqa: PLC0415 - slow to import
+
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(self.file, msgspec.json.encode(self.memory).decode() + "\n")
+
+
+@dataclass
+class Forwarder:
+    """Sends events to a receiver one after the other, so that each object's are in order."""
+
+    url: str
+    secret: str
+    http: httpx2.Client
+
+    def send(self, event: Event) -> tuple[bool, str]:
+        """Send an event until it is taken; tell whether it was, and what came of it.
+
+        A receiver that is not there is waited for. One that answers and refuses again and again
+        is not: the events behind this one must not wait for ever.
+        """
+        failures = refusals = 0
+        while True:
+            began = time.monotonic()
+            try:
+                answer = self._post(event)
+            except httpx2.RequestError as error:
+                what = type(error).__name__
+            else:
+                what = f"{answer.status_code} in {(time.monotonic() - began) * 1000:.0f} ms"
+                if answer.status_code in _GOOD:
+                    return True, what
+                refusals += 1
+                if refusals >= RETRIES.attempts:
+                    return False, f"{what}, given up after {refusals} attempts"
+            failures += 1
+            pause = RETRIES.pause(failures)
+            _say(f"  {event.type} was not taken: {what}. Again in {pause:.1f} s.")
+            time.sleep(pause)
+
+    def _post(self, event: Event) -> httpx2.Response:
+        body = msgspec.json.encode(event)
+        at = datetime.now(UTC)
+        headers = {
+            "content-type": "application/json",
+            "webhook-id": event.id,
+            "webhook-timestamp": str(int(at.timestamp())),
+            "webhook-signature": Webhook(self.secret).sign(event.id, at, body.decode()),
+        }
+        return self.http.post(self.url, content=body, headers=headers)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to listen to, and where to forward it."""
+
+    forward: str | None = None
+    types: str | None = None
+    since: str | None = None
+    as_json: bool = False
+
+
+def listen(reach: Reach, wish: Wish) -> None:
+    """Show events until somebody presses Ctrl-C, and forward them if there is a receiver."""
+    if wish.forward is not None and not wish.forward.startswith(("http://", "https://")):
+        raise Failure("--forward takes an address with http:// in front.", Exit.USAGE)
+    command = commands()["events.stream"]
+    with connect(reach) as caller, told(command, caller, as_json=wish.as_json):
+        try:
+            if wish.forward is None:
+                events = _events(caller, wish, None)
+                _say(f"Listening to {caller.base_url}. Ctrl-C stops it.")
+                for event in events:
+                    show_event(event, as_json=wish.as_json)
+            else:
+                _forward(caller, Book(home_of(reach), wish.forward), wish)
+        except KeyboardInterrupt:
+            _say("Stopped. The same command goes on after the last event that it forwarded.")
+
+
+def _forward(caller: Caller, book: Book, wish: Wish) -> None:
+    memory = book.memory
+    secret = f"is {memory.secret}, and is kept in" if book.is_new else "is in"
+    _say(f"The secret for {memory.url} {secret} {book.file}.")
+    last = memory.last_event_ids.get(caller.tenant)
+    events = _events(caller, wish, last)
+    since = f"everything since {wish.since or last}" if wish.since or last else "what happens now"
+    _say(f"Forwarding {since}. Ctrl-C stops it.")
+    with httpx2.Client(timeout=_SECONDS) as http:
+        forwarder = Forwarder(memory.url, memory.secret, http)
+        for event in events:
+            is_taken, came = forwarder.send(event)
+            # What was shown was remembered: whoever stops now gets it once.
+            memory.last_event_ids[caller.tenant] = event.id
+            book.write()
+            show_event(event, came, as_json=wish.as_json, good=is_taken)
+
+
+def _events(caller: Caller, wish: Wish, last: str | None) -> Iterator[Event]:
+    """Return what happened since a time, or since the last event; then whatever happens."""
+    if wish.since is not None:
+        return _since(caller, wish.types, read_time(wish.since))
+    # The place is looked up now, so that nothing is missed before the stream is open.
+    after = _end_of_log(caller) if last is None else None
+    return caller.events.stream(type=wish.types, after=after, last_event_id=last)
+
+
+def _since(caller: Caller, types: str | None, begin: datetime) -> Iterator[Event]:
+    after = None
+    for page in caller.events.list(type=types, from_=begin).pages():
+        yield from page.results
+        after = page.next_cursor
+    yield from caller.events.stream(type=types, after=after)
+
+
+def _end_of_log(caller: Caller) -> str:
+    """Return the cursor after the last event: where a list of what is yet to come begins."""
+    page = next(caller.events.list(from_=datetime.max.replace(tzinfo=UTC), limit=1).pages())
+    return page.next_cursor
+
+
+def read_time(text: str) -> datetime:
+    """Read a time as people type it."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise Failure("--since takes a time such as 2026-01-31T12:00:00Z.", Exit.USAGE) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def show_event(event: Event, came: str = "", *, as_json: bool = False, good: bool = True) -> None:
+    """Show an event as a line."""
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+        sys.stdout.flush()
+        return
+    at = event.created_at.partition("T")[2].rstrip("Z")
+    state = event.data.get("stateId", "")
+    line = f"{at}  {event.type:<28} {event.object_id}  {state}"
+    colour = "green" if good else "red"
+    mark = f"  [{colour}]{escape(came)}[/{colour}]" if came else ""
+    shown.console().print(f"{escape(line)}{mark}")
+    sys.stdout.flush()
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)  # noqa: T201 - this is the command line

@@ -1,0 +1,1 @@
+"""Writes what the command line knows of the operations of the service."""
