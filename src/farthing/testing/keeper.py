@@ -20,7 +20,7 @@ USERS: Final = "users.lock"
 
 def keep(folder: Path, keeper: Lock) -> None:
     """Run a sandbox in a folder until nobody uses it, and leave nothing of it but its logs."""
-    from farthing.cli.home import HomeError  # noqa: PLC0415 - slow, and our parent waits for us.
+    from farthing.cli.sandbox import HomeError  # noqa: PLC0415 - slow, and our parent waits for us.
     from farthing.cli.up import up  # noqa: PLC0415 - the same.
 
     home, users = folder / HOME, Lock(folder / USERS)
