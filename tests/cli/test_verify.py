@@ -48,7 +48,8 @@ TAMPERINGS = {
             WHERE account_id = $1 AND number = 1
         ) UPDATE balances SET complete = complete + 5 WHERE id = $1
     """,
-    "a state": "UPDATE customers SET state_id = 'LOCKED' WHERE $1::uuid IS NOT NULL",
+    "a state": "UPDATE customers SET state_id = 'LOCKED' "
+    "WHERE $1::uuid IS NOT NULL AND approval_id IS NULL",
     "a step of history": "UPDATE history SET source = 'PENDING', target = 'ENABLED' "
     "WHERE object_id = $1",
     "a missing event": "DELETE FROM events WHERE $1::uuid IS NOT NULL",

@@ -30,8 +30,9 @@ _ID: Final = re.compile(f"[a-z_]+/{UUID_PATTERN}")
 _OF_EACH: Final = 5
 # Nearly as much as one payment can be, so that what is drawn can be paid more often than not.
 _MUCH: Final = "9" * 17
-# What can be done to an object only once, and leaves nothing for others to do.
-_ONCE: Final = {"approvals.approve", "approvals.reject"}
+# What can be done to an object only once, or only while nobody has put an end to it.
+_ONCE: Final = {"approvals.approve", "approvals.reject", "webhooks.resend"}
+_PERIOD: Final = {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
 # A condition that holds of nothing that there is.
 _NEVER: Final = 'object.stateId == "NEVER"'
 FAULTS: Final = {"faults.arm", "faults.list", "faults.clear"}
@@ -160,6 +161,10 @@ class Sandbox:
         case.headers = headers
         if "id" in case.path_parameters and "id" not in subjects:
             case.path_parameters = {"id": self._in_path(case)}
+        period = {"from", "to"}
+        if period <= case.query.keys() and not period & subjects and _chance(repr(case.query)) % 3:
+            # Two moments that are drawn are in the wrong order as often as not.
+            case.query = {**case.query, **_PERIOD}
         if isinstance(case.body, dict):
             case.body = self._in_body(case.body)
             if _ID.fullmatch(str(case.body.get("snapshotId"))):
@@ -196,6 +201,8 @@ class Sandbox:
         if _chance(repr(body)) % 3 and not faults(body_schema("tx.move"), body):
             # What depends on the state of a transaction is seldom right by chance.
             changed = {name: body[name] for name in body.keys() - {"fromStateId", "options"}}
+        if _chance(repr(body)) % 3 and body and not faults(body_schema("webhooks.resend"), body):
+            changed = {"since": _PERIOD["from"]}
         changed = self._rule(changed)
         # Every destination that is drawn is British.
         if (body.get("sortCode") or body.get("iban")) and str(body.get("countryISO")) in COUNTRIES:
@@ -210,7 +217,7 @@ class Sandbox:
             quiet = {"when": _NEVER, "then": [{"action": "alert", "message": "x"}]}
             return {**body, **{name: one for name, one in quiet.items() if name in body}}
         if not faults(body_schema("rules.backtest"), body) and _chance(repr(body)) % 3:
-            return {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
+            return dict(_PERIOD)
         if faults(body_schema("rules.test"), body):
             return body
         noun, _, occasion = body["on"].partition(".")
