@@ -37,6 +37,8 @@ from farthing.resources.references import store as references
 from farthing.resources.references.actions import expire as expire_reference
 from farthing.resources.settlements.actions import expire as expire_transaction
 from farthing.resources.settlements.api import Teller
+from farthing.resources.tallies import store as tallies
+from farthing.resources.tallies.model import LONGEST
 from farthing.resources.transactions import store as transactions
 from farthing.resources.trials import store as trials
 from farthing.resources.trials.actions import run as run_backtest
@@ -59,6 +61,8 @@ _FORGET_ANSWERS: Final = (
 )
 # Long enough to look into what went wrong, whatever became of it.
 _DELIVERIES_KEPT: Final = timedelta(days=30)
+# No window reaches back so far.
+_MARKS_KEPT: Final = LONGEST + timedelta(days=1)
 _FORGET_DELIVERIES: Final = "DELETE FROM deliveries AS t {} WHERE {} t.ended_at < {}"
 _OF_ALL: Final = ("", "", "$1")
 _OF_THOSE_AHEAD: Final = (
@@ -194,6 +198,7 @@ def _janitor(settings: Settings, committer: Committer) -> Source:
         await committer.sweep(_FORGET_TOKENS.format(*whose), now - _TOKENS_KEPT, *values)
         await committer.sweep(_FORGET_ANSWERS.format(*whose), now - answers_kept, *values)
         await committer.sweep(_FORGET_DELIVERIES.format(*whose), now - _DELIVERIES_KEPT, *values)
+        await committer.sweep(tallies.FORGET.format(*whose), now - _MARKS_KEPT, *values)
 
     async def run() -> None:
         now = committer.clocks.machine()

@@ -199,6 +199,22 @@ async def test_tallies_that_were_not_kept_for_a_while_begin_anew(world: "World")
     assert problem(await world.internal(payer, payee, 1)) == (409, "refused_by_rule")
 
 
+async def test_marks_that_no_window_reaches_are_forgotten(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, 'history.count("internal", duration("744h")) >= 2')
+    await world.sent(payer, payee, 1)
+    await world.later(days=20)
+    await world.sent(payer, payee, 1)
+    assert problem(await world.internal(payer, payee, 1)) == (409, "refused_by_rule")
+    await world.later(days=13)
+    await world.run("forget what has expired")
+    sql = "SELECT count FROM tally_marks WHERE tenant_id = $1"
+    left = await world.house.database.fetch(sql, world.tenant.id)
+    assert [one["count"] for one in left] == [2]
+    await world.sent(payer, payee, 1)
+    assert problem(await world.internal(payer, payee, 1)) == (409, "refused_by_rule")
+
+
 async def test_requests_that_race_do_not_slip_under_a_limit_together(world: "World") -> None:
     payer, payee = await world.fund(), await world.account()
     await rule(world, 'history.sum("internal", duration("24h")) + object.amount > 70')

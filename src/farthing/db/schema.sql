@@ -721,6 +721,8 @@ CREATE TABLE tally_marks (
     amount bigint NOT NULL CHECK (amount >= 0),
     PRIMARY KEY (tenant_id, tally_id, created_at, count)
 );
+-- For the janitor: it costs next to nothing, because marks come in the order of time.
+CREATE INDEX tally_marks_by_time ON tally_marks USING brin (created_at);
 
 -- Lets nobody else count in these tallies until the commit, and then says what each last mark says,
 -- and what was there before the first mark of each window: one question instead of three, and each
