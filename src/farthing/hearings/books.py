@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 from farthing.core.expressions import Combined, Window
@@ -14,9 +14,6 @@ from farthing.resources.rules.actions import compile_rule
 from farthing.resources.rules.model import Rule
 from farthing.resources.rules.store import GLANCES, Described, Facts
 from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
-
-if TYPE_CHECKING:
-    from farthing.db.hearings import Whereabouts
 
 _MOST_BOOKS: Final = 10_000
 _MOST_FOUND: Final = 50_000
@@ -85,7 +82,7 @@ class RuleBook:
                 self.counted[key] = min(rule.since, self.counted.get(key, rule.since))
         # Tallies without any mark, and whose matters were found where; both spare questions.
         self.empty: set[UUID] = set()
-        self.found: dict[Whereabouts, Whose] = {}
+        self.found: dict[UUID, Whose] = {}
         self._affairs: dict[tuple[str, str | None, Whose], Affair] = {}
 
     def open(self, tenant_id: UUID, now: datetime) -> "RuleHearing | None":

@@ -1,5 +1,6 @@
 """One hearing: what a batch asks of the rules of its tenant."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -50,7 +51,7 @@ class RuleHearing:
         for principal, matter in matters:
             whose = (matter.owner_id, matter.currency)
             if matter.found_at is not None:
-                whose = found.get(matter.found_at, (None, None))
+                whose = found.get(matter.found_at.id, (None, None))
             if whose[0] is None:
                 # What is not there is nobody's, and will be refused.
                 continue
@@ -134,28 +135,27 @@ class RuleHearing:
 
     async def _find_owners(
         self, connection: Connection, matters: Sequence[Matter]
-    ) -> "dict[Whereabouts, Whose]":
+    ) -> "dict[UUID, Whose]":
         """Tell whose matters these are, where the request does not say it."""
-        asked = {one.found_at for one in matters if one.found_at is not None}
         found = self._book.found
-        if unknown := asked - found.keys():
-            if len(found) > _MOST_FOUND:
-                found.clear()
-                unknown = asked
+        places = [one.found_at for one in matters if one.found_at is not None]
+        if len(found) > _MOST_FOUND:
+            found.clear()
+        if unknown := {one for one in places if one.id not in found}:
             found |= await _look_up(connection, self._tenant_id, unknown)
         return found
 
 
 async def _look_up(
     connection: Connection, tenant_id: UUID, places: Iterable[Whereabouts]
-) -> "dict[Whereabouts, Whose]":
+) -> "dict[UUID, Whose]":
     """Read what never changes, so that it needs no lock."""
-    alike: dict[tuple[Table[Any], str, str], dict[UUID, Whereabouts]] = {}
+    alike: defaultdict[tuple[Table[Any], str, str], list[UUID]] = defaultdict(list)
     for one in places:
-        alike.setdefault((one.table, one.owner, one.currency), {})[one.id] = one
+        alike[one.table, one.owner, one.currency].append(one.id)
     found = {}
     for (table, owner, currency), wanted in alike.items():
         sql = f"SELECT id, {owner}, {currency} FROM {table.name} WHERE tenant_id = $1 AND id = ANY($2)"  # noqa: S608, E501 - our own names
-        for record in await connection.fetch(sql, tenant_id, list(wanted)):
-            found[wanted[record[0]]] = (record[1], record[2])
+        for record in await connection.fetch(sql, tenant_id, wanted):
+            found[record[0]] = (record[1], record[2])
     return found
