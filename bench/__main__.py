@@ -79,7 +79,8 @@ def _run(plan: Plan) -> int:
     try:
         # Refuse what cannot work before anything heavy starts.
         wrk.require()
-        plan.chosen()
+        if plan.name != "large":
+            plan.chosen()
         if machine.is_busy(plan.machine):
             CONSOLE.print(_WARNING, style="yellow", soft_wrap=True)
         return 0 if _MODES.get(plan.name, modes.compare)(plan) else 1

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bench import fill
-from bench.scenarios import CARD_CREATION, TRANSFERS, Scenario
+from bench.scenarios import CARD_CREATION, RULED_TRANSFERS, TRANSFERS, Scenario
 from msgspec import Struct
 
 
@@ -21,4 +21,5 @@ class Growth(Struct, frozen=True):
 GROWTHS: Final = (
     Growth("large", "cards", CARD_CREATION, fill.CARDS, few=1_000),
     Growth("large-transfers", "transactions", TRANSFERS, fill.TRANSACTIONS, few=10_000),
+    Growth("large-rules", "transactions", RULED_TRANSFERS, fill.TRANSACTIONS, few=10_000),
 )

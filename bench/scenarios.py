@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
-from bench import wrk
+from bench import rules, wrk
 from bench.load import Load
 from bench.measurement import Measurement
 from bench.postings import Between
@@ -85,6 +85,11 @@ CARD_CREATION: Final = Scenario("Card creation over HTTP", over_http("cards.lua"
 
 TRANSFERS: Final = Scenario(
     "Internal transfers over HTTP, 1,000 accounts", over_http("transfers.lua", "transactions")
+)
+
+RULED_TRANSFERS: Final = Scenario(
+    "Internal transfers over HTTP, ten rules",
+    over_http("transfers.lua", "transactions", prepare=rules.ensure_ten),
 )
 
 # Reads write no row, so there is none to count.
