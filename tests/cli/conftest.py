@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 @contextmanager
 def silence() -> Iterator[None]:
     """Keep the log of the service, which runs in this process, out of what commands print."""
+    before = structlog.get_config()
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     yield
-    structlog.reset_defaults()
+    # Not the defaults: those show every variable of a traceback, which takes minutes.
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")
