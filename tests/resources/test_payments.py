@@ -1,6 +1,7 @@
 """How payments start: into the platform, out of it and within, and what each must be."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.resources.money import World, faults, problem, uuid_of
@@ -227,11 +228,14 @@ async def test_accounts_of_a_transfer_are_two_of_one_currency(world: World) -> N
     assert faults(await world.internal(payer, payer, 10)) == {"/toAccountId": "same_account"}
 
 
-async def test_a_group_is_set_once_and_finds_its_transactions(world: World) -> None:
+@pytest.mark.parametrize(
+    "group", ["a", "order/", "transaction/0190163d-8694-739b-aea5-966c26f8ad91"]
+)
+async def test_a_group_is_set_once_and_finds_its_transactions(world: World, group: str) -> None:
     payer, payee = await world.fund(100), await world.account()
-    made = [await world.sent(payer, payee, 1, groupId=group) for group in ("a", "a", "b")]
-    found = (await world.call("GET", "/v1/tx?groupId=a")).json()["results"]
+    made = [await world.sent(payer, payee, 1, groupId=one) for one in (group, group, "b")]
+    found = (await world.call("GET", f"/v1/tx?groupId={quote(group)}")).json()["results"]
     assert [one["id"] for one in found] == [made[1]["id"], made[0]["id"]]
-    assert {one["groupId"] for one in found} == {"a"}
+    assert {one["groupId"] for one in found} == {group}
     answer = await world.call("PATCH", world.path(made[0]), {"groupId": "c"})
     assert faults(answer) == {"/groupId": "unknown_field"}

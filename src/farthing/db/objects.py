@@ -39,6 +39,8 @@ _CONDITIONS: Final = {
 
 # What a query says beside which objects are wanted.
 _NO_FILTERS: Final = frozenset({"limit", "include"})
+# What a caller calls an id, and may write like one of ours.
+_NO_IDENTIFIERS: Final = frozenset({"group_id"})
 
 
 async def fetch(call: Call[Any], table: ObjectTable[Obj]) -> tuple[Obj, Struct]:
@@ -228,7 +230,7 @@ def _value(name: str, value: Any) -> Any:
         return ids.of_bytes(base64.urlsafe_b64decode(value + "=="))
     if name == "tag":
         return [value]
-    if name.endswith("_id") and "/" in value:
+    if name.endswith("_id") and "/" in value and name not in _NO_IDENTIFIERS:
         return ids.take(value)
     return value
 
