@@ -38,9 +38,7 @@ class Chapter:
         self.needs_parties = bool(_PARTIES & everything.reads.keys())
         noun = rules[0].trigger.partition(".")[0]
         readers = GLANCES if noun == _TRANSACTION else {}
-        tests = [sieve(one.source, readers) for one in self._expressions]
-        self._tests = [(place, test) for place, test in enumerate(tests) if test is not None]
-        self._always = [place for place, test in enumerate(tests) if test is None]
+        self._sift = sieve([one.source for one in self._expressions], readers)
         self._programs = {tuple(range(len(rules))): everything}
 
     def choose(self, facts: Facts) -> tuple[int, ...]:
@@ -50,8 +48,7 @@ class Chapter:
         """
         if isinstance(facts.row, Described):
             return tuple(range(len(self.rules)))
-        passed = [place for place, test in self._tests if test(facts)]
-        return tuple(sorted((*self._always, *passed))) if passed else tuple(self._always)
+        return tuple(self._sift(facts, facts.row, facts.measure))
 
     def program(self, chosen: tuple[int, ...]) -> Combined:
         """Return the program of these rules."""

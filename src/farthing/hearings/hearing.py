@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from farthing.core.actors import Principal
-from farthing.core.expressions import Failure
+from farthing.core.expressions import Failure, Window
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
 from farthing.db.draft import Draft
@@ -125,12 +125,16 @@ class RuleHearing:
         parties: dict[str, UUID] = {}
         if chapter.needs_parties:
             parties = parties_of(draft.principal, owner_of(noun, row))
-        facts = Facts(draft, noun, row, step, parties)
+
+        def measure(window: Window) -> int:
+            return self._counters.measure(draft, affair.windows[window], window)
+
+        facts = Facts(draft, noun, row, step, parties, measure)
         chosen = chapter.choose(facts)
         if not chosen:
             return ()
-        program, measure = chapter.program(chosen), self._counters.measure
-        windows = {one: measure(draft, affair.windows[one], one) for one in program.windows}
+        program = chapter.program(chosen)
+        windows = {one: measure(one) for one in program.windows}
         return zip(chosen, program.evaluate(facts.read(program.reads), windows), strict=True)
 
     async def _find_owners(

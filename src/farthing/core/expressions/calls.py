@@ -104,6 +104,18 @@ def _check_written_out(node: Call) -> Checked:
 
 
 def _check_history(checker: "Checker", node: Call) -> Checked:
+    window = read_window(node)
+    if window.what not in checker.history:
+        said = choice(window.what, checker.history)
+        raise Fault(f"The history has no such word. {said}", node.arguments[0].start)
+    checker.windows.add(window)
+    if len(checker.windows) > MOST_WINDOWS:
+        raise Fault(f"An expression asks the history {MOST_WINDOWS} times at most.", node.at)
+    return Checked(INT, (window,))
+
+
+def read_window(node: Call) -> Window:
+    """Return what a question to the history asks."""
     if node.function not in QUESTIONS:
         raise Fault(f"The history has no such question: {HOW_TO_ASK}.", node.at)
     if len(node.arguments) not in _WINDOW_ARGUMENTS:
@@ -113,16 +125,8 @@ def _check_history(checker: "Checker", node: Call) -> Checked:
             node.at,
         )
     word, length, *least = node.arguments
-    what = _text(word, "What is counted")
-    if what not in checker.history:
-        raise Fault(f"The history has no such word. {choice(what, checker.history)}", word.start)
-    window = Window(
-        QUESTIONS[node.function][0], what, _seconds(length), _least(least[0]) if least else 0
-    )
-    checker.windows.add(window)
-    if len(checker.windows) > MOST_WINDOWS:
-        raise Fault(f"An expression asks the history {MOST_WINDOWS} times at most.", node.at)
-    return Checked(INT, (window,))
+    what, kind = _text(word, "What is counted"), QUESTIONS[node.function][0]
+    return Window(kind, what, _seconds(length), _least(least[0]) if least else 0)
 
 
 def _seconds(node: Node) -> int:

@@ -4,14 +4,18 @@ Whoever asks the library must convert every fact for it first, which costs more 
 Most rules begin with something simple that is not so: another flow, a smaller amount, no such tag.
 Where that is surely so the expression is false, whatever else is in it; everything else is left to
 the library.
+
+The sieve of several expressions is one Python function, which is made once and asked often. Nothing
+that anybody sent is in its text: the readers are ours, and values go by names.
 """
 
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
+from farthing.core.expressions.calls import read_window
+from farthing.core.expressions.limits import LEAST_INT, MOST_INT
 from farthing.core.expressions.nodes import (
     Binary,
     Call,
@@ -24,39 +28,55 @@ from farthing.core.expressions.nodes import (
     Value,
 )
 from farthing.core.expressions.parse import parse
+from farthing.core.expressions.windows import HISTORY, Window
 
-# Gets what the readers read from, and returns False only if the expression is surely false.
-Test = Callable[[Any], bool]
-# Return a value, by the name of the variable and of the field; None is for what is absent.
-Readers = Mapping[str, Mapping[str, Callable[[Any], Any]]]
+# How a value is read, by the name of the variable and of the field: as Python over `facts` and
+# `row`, which gives None for what is absent or not known.
+Readers = Mapping[str, Mapping[str, str]]
+# Gets `facts`, `row` and what tells how much is inside of a window. Returns the places of the
+# expressions that may hold; each of the others is surely false.
+Sieve = Callable[[Any, Any, Callable[[Window], int]], list[int]]
 
-_COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_COMPARE: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_ADD: Final = {"+": "add", "-": "subtract"}
+_TEXT: Final = """
+def sift(facts, row, ask):
+    {windows}
+    passed = []
+    {tests}
+    return passed
+"""
 
 
 class _Part(Struct, frozen=True):
     """A test of a part, and whether the part is also true wherever the test says so."""
 
-    test: Test
+    text: str
     exact: bool
 
 
-def sieve(source: str, readers: Readers) -> Test | None:
-    """Return a quick test of an expression that was checked; None if there is nothing to test."""
-    part = _Sieve(readers).part(parse(source))
-    return None if part is None else part.test
+def sieve(sources: Sequence[str], readers: Readers) -> Sieve:
+    """Return what sifts expressions that were checked."""
+    writer = _Writer(readers)
+    parts = [writer.part(parse(source)) for source in sources]
+    tests = [
+        f"if {'True' if part is None else part.text}: passed.append({place})"
+        for place, part in enumerate(parts)
+    ]
+    windows = [f"{name} = None" for name in writer.windows.values()]
+    text = _TEXT.format(windows="\n    ".join(windows), tests="\n    ".join(tests))
+    named: dict[str, Any] = {"add": _add, "subtract": _subtract, "entry": _entry, **writer.values}
+    exec(compile(text, "<sieve>", "exec"), named)  # noqa: S102 - the text is all ours
+    sift: Sieve = named["sift"]
+    return sift
 
 
-class _Sieve:
+class _Writer:
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
+        self.values: dict[str, Any] = {}
+        # The name under which each window is remembered, once it was asked for.
+        self.windows: dict[Window, str] = {}
 
     def part(self, node: Node) -> _Part | None:
         """Return the test of a part, if there is one."""
@@ -65,95 +85,92 @@ class _Sieve:
         if isinstance(node, Unary) and node.operator == "!":
             inside = self.part(node.operand)
             # What may be true may be false too, unless it surely is.
-            return _negated(inside) if inside is not None and inside.exact else None
+            return _Part(f"(not {inside.text})", exact=True) if inside and inside.exact else None
         if isinstance(node, Binary):
             return self._membership(node) if node.operator == "in" else self._comparison(node)
         if isinstance(node, Call) and node.function == "has" and node.target is None:
-            get = self._getter(node.arguments[0])
-            return None if get is None else _Part(lambda given: get(given) is not None, exact=True)
+            read = self._read(node.arguments[0])
+            return None if read is None else _Part(f"({read} is not None)", exact=True)
         return None
 
     def _logic(self, node: Logic) -> _Part | None:
         parts = [self.part(one) for one in node.operands]
         known = [one for one in parts if one is not None]
-        tests, exact = tuple(one.test for one in known), all(one.exact for one in known)
+        complete, exact = len(known) == len(parts), all(one.exact for one in known)
         if node.operator == "&&":
             # One that is surely false is enough.
-            complete = len(known) == len(parts)
-            return _Part(_every(tests), exact and complete) if known else None
+            text = " and ".join(one.text for one in known)
+            return _Part(f"({text})", exact and complete) if known else None
         # None of them may be true, so that each must be known.
-        return _Part(_some(tests), exact) if len(known) == len(parts) else None
+        return _Part(f"({' or '.join(one.text for one in known)})", exact) if complete else None
 
     def _comparison(self, node: Binary) -> _Part | None:
-        left, right, sign = node.left, node.right, node.operator
-        if isinstance(left, Value):
-            left, right, sign = right, left, _MIRRORED.get(sign, sign)
-        get = self._getter(left)
-        if get is None or not isinstance(right, Value) or sign not in _COMPARE:
+        left, right = self._read(node.left), self._read(node.right)
+        if left is None or right is None or node.operator not in _COMPARE:
             return None
-        return _Part(_compared(get, _COMPARE[sign], right.value), exact=False)
+        # What is absent makes the rule fail, and that is for the library to find out.
+        text = f"(a := {left}) is None or (b := {right}) is None or a {node.operator} b"
+        if isinstance(node.right, Value):
+            text = f"(a := {left}) is None or a {node.operator} {right}"
+        return _Part(f"({text})", exact=False)
 
     def _membership(self, node: Binary) -> _Part | None:
-        get = self._getter(node.right)
-        if get is None or not isinstance(node.left, Value):
+        read = self._read(node.right)
+        if read is None or not isinstance(node.left, Value):
             return None
-        return _Part(_contained(get, node.left.value), exact=False)
+        text = f"((a := {read}) is None or {self._name(node.left.value)} in a)"
+        return _Part(text, exact=False)
 
-    def _getter(self, node: Node) -> Callable[[Any], Any] | None:
-        """Return what reads a field of a variable, or a key of a map that is one."""
-        if isinstance(node, Index) and isinstance(node.index, Value):
-            return _keyed(self._getter(node.operand), node.index.value)
-        if not isinstance(node, Select):
-            return None
-        if isinstance(node.operand, Name):
+    def _read(self, node: Node) -> str | None:
+        """Say how a value is read: a field, an entry of a map, a window, or a sum of such."""
+        if isinstance(node, Value):
+            return self._name(node.value)
+        if isinstance(node, Binary) and node.operator in _ADD:
+            left, right = self._read(node.left), self._read(node.right)
+            return f"{_ADD[node.operator]}({left}, {right})" if left and right else None
+        if isinstance(node, Call):
+            of_history = isinstance(node.target, Name) and node.target.name == HISTORY
+            return self._window(read_window(node)) if of_history else None
+        return self._field(node)
+
+    def _field(self, node: Node) -> str | None:
+        if isinstance(node, Select) and isinstance(node.operand, Name):
             return self._readers.get(node.operand.name, {}).get(node.field)
-        return _keyed(self._getter(node.operand), node.field)
-
-
-def _negated(part: _Part) -> _Part:
-    test = part.test
-    return _Part(lambda given: not test(given), exact=True)
-
-
-def _every(tests: tuple[Test, ...]) -> Test:
-    if len(tests) == 1:
-        return tests[0]
-    first, *others = tests
-    rest = _every(tuple(others))
-    return lambda given: first(given) and rest(given)
-
-
-def _some(tests: tuple[Test, ...]) -> Test:
-    if len(tests) == 1:
-        return tests[0]
-    first, *others = tests
-    rest = _some(tuple(others))
-    return lambda given: first(given) or rest(given)
-
-
-def _compared(get: Callable[[Any], Any], compare: Callable[[Any, Any], bool], wanted: Any) -> Test:
-    def test(given: Any) -> bool:
-        value = get(given)
-        # What is absent makes the rule fail, and that is for the library to find out.
-        return value is None or compare(value, wanted)
-
-    return test
-
-
-def _contained(get: Callable[[Any], Any], wanted: Any) -> Test:
-    def test(given: Any) -> bool:
-        values = get(given)
-        return values is None or wanted in values
-
-    return test
-
-
-def _keyed(get: Callable[[Any], Any] | None, key: Any) -> Callable[[Any], Any] | None:
-    if get is None:
+        if isinstance(node, Select):
+            return self._entry(node.operand, node.field)
+        if isinstance(node, Index) and isinstance(node.index, Value):
+            return self._entry(node.operand, node.index.value)
         return None
 
-    def keyed(given: Any) -> Any:
-        found = get(given)
-        return found.get(key) if isinstance(found, dict) else None
+    def _entry(self, node: Node, key: object) -> str | None:
+        inside = self._field(node)
+        return None if inside is None else f"entry({inside}, {self._name(key)})"
 
-    return keyed
+    def _window(self, window: Window) -> str:
+        name = self.windows.setdefault(window, f"w{len(self.windows)}")
+        return f"({name} if {name} is not None else ({name} := ask({self._name(window)})))"
+
+    def _name(self, value: object) -> str:
+        name = f"v{len(self.values)}"
+        self.values[name] = value
+        return name
+
+
+def _entry(found: Any, key: Any) -> Any:
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _add(left: Any, right: Any) -> int | None:
+    # Other things can be added too, and they are left to the library.
+    known = type(left) is int and type(right) is int
+    return _within(left + right) if known else None
+
+
+def _subtract(left: Any, right: Any) -> int | None:
+    known = type(left) is int and type(right) is int
+    return _within(left - right) if known else None
+
+
+def _within(number: int) -> int | None:
+    """Return a number; what leaves the range makes the rule fail."""
+    return number if LEAST_INT <= number <= MOST_INT else None

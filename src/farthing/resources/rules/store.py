@@ -5,7 +5,6 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from farthing.core.expressions import (
     STRING,
     TIMESTAMP,
     Type,
+    Window,
     list_of,
     map_of,
     record,
@@ -189,23 +189,20 @@ class Facts:
     """What is known of an object while it is judged, as far as somebody asks for it."""
 
     def __init__(
-        self, draft: Draft, noun: str, row: Any, step: Step | None, parties: Mapping[str, UUID]
+        self,
+        draft: Draft,
+        noun: str,
+        row: Any,
+        step: Step | None,
+        parties: Mapping[str, UUID],
+        measure: Callable[[Window], int],
     ) -> None:
+        self.measure = measure
         self._draft = draft
         self._noun = noun
         self.row = row
         self._step = step
         self._parties = parties
-
-    @property
-    def owner(self) -> Customer | None:
-        """The owner's own row, if anybody asked for it."""
-        return self._draft.find(CUSTOMERS, self._parties["owner"])
-
-    @property
-    def customer(self) -> Customer | None:
-        """The row of the customer who asks, if anybody asked for it."""
-        return self._draft.find(CUSTOMERS, self._parties["customer"])
 
     @property
     def principal(self) -> Principal:
@@ -226,6 +223,11 @@ class Facts:
         if self._noun == TRANSACTIONS.noun:
             shown |= {name: _READ[name](self.row) for name in _SEEN[self._noun]}
         return shown
+
+    def of_party(self, which: str, field: str) -> Any:
+        """Return one field of a customer; None if there is no such customer."""
+        row = self._draft.find(CUSTOMERS, self._parties[which])
+        return None if row is None else _READ_CUSTOMER[field](row)
 
     def party(self, which: str, fields: frozenset[str]) -> dict[str, Any]:
         """Return what is asked of a customer."""
@@ -257,34 +259,23 @@ class Facts:
         return cast("dict[str, Any]", msgspec.to_builtins(shown))
 
 
-def _of_party(which: str, field: str) -> Callable[[Facts], Any]:
-    read = _READ_CUSTOMER[field]
-
-    def find(facts: Facts) -> Any:
-        row = getattr(facts, which)
-        return None if row is None else read(row)
-
-    return find
-
-
-# What can be read at a glance of the facts about a transaction.
-GLANCES: Final[dict[str, dict[str, Callable[[Any], Any]]]] = {
+# What can be read at a glance of the facts about a transaction, and how.
+_AT_A_GLANCE: Final = ("annotations", "stateId", "tags")
+GLANCES: Final[dict[str, dict[str, str]]] = {
     "object": {
-        "amount": attrgetter("row.amount"),
-        "annotations": attrgetter("row.annotations"),
-        "currencyISO": attrgetter("row.currency"),
-        "flow": attrgetter("row.flow"),
-        "method": attrgetter("row.method"),
-        "purpose": attrgetter("row.purpose"),
-        "stateId": attrgetter("row.state_id"),
-        "tags": attrgetter("row.tags"),
-        "targetStateId": attrgetter("row.target_state_id"),
+        "amount": "row.amount",
+        "annotations": "row.annotations",
+        "currencyISO": "row.currency",
+        "flow": "row.flow",
+        "method": "row.method",
+        "purpose": "row.purpose",
+        "stateId": "row.state_id",
+        "tags": "row.tags",
+        "targetStateId": "row.target_state_id",
     },
-    "actor": {"type": attrgetter("principal.actor.value"), "name": attrgetter("principal.name")},
-    "owner": {field: _of_party("owner", field) for field in ("annotations", "stateId", "tags")},
-    "customer": {
-        field: _of_party("customer", field) for field in ("annotations", "stateId", "tags")
-    },
+    "actor": {"type": "facts.principal.actor.value", "name": "facts.principal.name"},
+    "owner": {field: f"facts.of_party('owner', '{field}')" for field in _AT_A_GLANCE},
+    "customer": {field: f"facts.of_party('customer', '{field}')" for field in _AT_A_GLANCE},
 }
 
 _FACTS: Final[dict[str, Callable[[Facts, frozenset[str]], Any]]] = {

@@ -208,9 +208,9 @@ def judge(program: Combined, replay: Replay, customers: Rows, made: Made) -> boo
     """Say of a transaction what the rule would have said when it was made."""
     tx, parties = made.tx, _parties(made)
     draft = Draft(customers, set(customers), Context(made.principal, ""), tx.created_at)
-    facts = Facts(draft, TRANSACTIONS.noun, tx, None, parties).read(program.reads)
     windows = replay.measure(parties["owner"], tx.currency, tx.created_at)
-    return program.evaluate(facts, windows)[0]
+    facts = Facts(draft, TRANSACTIONS.noun, tx, None, parties, windows.__getitem__)
+    return program.evaluate(facts.read(program.reads), windows)[0]
 
 
 async def _write(submit: Submit, command: Command) -> bool:
