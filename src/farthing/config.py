@@ -82,7 +82,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int,
         _setting("How many batches of one tenant one process may have under way at once."),
         Meta(ge=1, le=16),
-    ] = 1
+    ] = 2
     queue_size: Annotated[
         int,
         _setting(

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -72,7 +72,11 @@ class Batch:
         self._recalled: Recalled = {}
 
     async def run(
-        self, submissions: Sequence[tuple[Context, Command]], *, recall: bool
+        self,
+        submissions: Sequence[tuple[Context, Command]],
+        *,
+        recall: bool,
+        decided: Callable[[], None] = lambda: None,
     ) -> list[Outcome]:
         """Decide every submission and write what they decided; the caller commits.
 
@@ -93,6 +97,8 @@ class Batch:
         ):
             # It leaves no trace that could tell whether it is a repeat.
             raise Repeated
+        # Whoever waits for this goes on once the statement has been sent.
+        decided()
         await self._write()
         if self._terms.rules is not None and not self._appended[EVENTS]:
             # Somebody may have been refused by a rule that is gone, or was told that there is none.

@@ -3,12 +3,15 @@
 Each tenant has lanes. A lane takes the commands that wait at this moment, runs them as one batch
 in one database transaction, and answers their callers after the commit. What arrives meanwhile
 forms the next batch, so the load itself decides how large batches are.
+
+Many callers are divided among two lanes, which take turns: while the database writes what one of
+them has decided, this process answers the callers of the other and reads what they send next.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -24,6 +27,10 @@ from farthing.db.repeats import Outcome
 from farthing.db.writer import Writer
 
 _MOST_ANSWERED: Final = 50_000
+# So many callers at once are worth two batches instead of one.
+_CROWD: Final = 16
+# Longer than it takes to decide a batch: what takes longer waits for somebody else.
+_TURN_SECONDS: Final = 0.02
 
 # The tenant, the principal and the key of a request.
 _Claim = tuple[UUID, str, str]
@@ -39,12 +46,41 @@ class _Waiting:
     outcome: "asyncio.Future[Outcome]"
 
 
-@dataclass(slots=True)
 class _Tenant:
-    waiting: deque[_Waiting] = field(default_factory=deque)
-    lanes: int = 0
-    # How many places it holds, those that are still being prepared included.
-    held: int = 0
+    def __init__(self) -> None:
+        self.waiting: deque[_Waiting] = deque()
+        self.lanes = 0
+        # How many places it holds, those that are still being prepared included.
+        self.held = 0
+        # The batches that are being decided, of which the database has not got the result yet.
+        self._deciding: set[object] = set()
+        self._decided = asyncio.Event()
+
+    @property
+    def is_crowded(self) -> bool:
+        return self.held >= _CROWD
+
+    def begin(self) -> Callable[[], None]:
+        """Note that a batch is being decided; return what notes that it is."""
+        batch = object()
+        self._deciding.add(batch)
+
+        def decided() -> None:
+            self._deciding.discard(batch)
+            self._decided.set()
+
+        return decided
+
+    async def give_way(self) -> None:
+        """Let the other batch be decided first, so that the database has something to do."""
+        if not self._deciding or not self.is_crowded:
+            return
+        self._decided.clear()
+        try:
+            async with asyncio.timeout(_TURN_SECONDS):
+                await self._decided.wait()
+        except TimeoutError:
+            self._deciding.clear()
 
 
 class Committer:
@@ -164,7 +200,7 @@ class Committer:
         tenant = self._tenants.setdefault(tenant_id, _Tenant())
         one = _Waiting(context, command, asyncio.get_running_loop().create_future())
         tenant.waiting.append(one)
-        if tenant.lanes < self._lanes:
+        if tenant.lanes < (self._lanes if tenant.is_crowded else 1):
             tenant.lanes += 1
             task = asyncio.create_task(self._run_lane(tenant_id, tenant))
             self._tasks.add(task)
@@ -175,8 +211,10 @@ class Committer:
     async def _run_lane(self, tenant_id: UUID, tenant: _Tenant) -> None:
         try:
             while tenant.waiting:
-                count = min(len(tenant.waiting), self._batch_size)
-                await self._answer(tenant_id, [tenant.waiting.popleft() for _ in range(count)])
+                share = -(-tenant.held // self._lanes) if tenant.is_crowded else self._batch_size
+                count = min(len(tenant.waiting), self._batch_size, share)
+                batch = [tenant.waiting.popleft() for _ in range(count)]
+                await self._answer(tenant_id, tenant, batch)
         finally:
             tenant.lanes -= 1
             self._forget_idle(tenant_id, tenant)
@@ -185,10 +223,12 @@ class Committer:
         if not (tenant.held or tenant.lanes or tenant.waiting):
             self._tenants.pop(tenant_id, None)
 
-    async def _answer(self, tenant_id: UUID, batch: list[_Waiting]) -> None:
-        outcomes = await self._writer.write(
-            tenant_id, [(one.context, one.command) for one in batch]
-        )
+    async def _answer(self, tenant_id: UUID, tenant: _Tenant, batch: list[_Waiting]) -> None:
+        decided = tenant.begin()
+        submissions = [(one.context, one.command) for one in batch]
+        outcomes = await self._writer.write(tenant_id, submissions, decided)
+        decided()
+        await tenant.give_way()
         for one, outcome in zip(batch, outcomes, strict=True):
             if not one.outcome.done():
                 one.outcome.set_result(outcome)

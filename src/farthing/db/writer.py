@@ -102,10 +102,15 @@ class Writer:
             batch = Batch(connection, tenant_id, self._clocks.machine())
             return await batch.run(then, recall=False) if then else []
 
-    async def write(self, tenant_id: UUID, submissions: Sequence[Submission]) -> list[Outcome]:
-        """Commit together; if the database refuses, each by itself, so only the guilty fails."""
+    async def write(
+        self, tenant_id: UUID, submissions: Sequence[Submission], decided: Callable[[], None]
+    ) -> list[Outcome]:
+        """Commit together; if the database refuses, each by itself, so only the guilty fails.
+
+        Whoever asks is told when everything is decided and the database is about to get it.
+        """
         try:
-            return await self._commit_patiently(tenant_id, submissions)
+            return await self._commit_patiently(tenant_id, submissions, decided)
         except Problem as problem:
             # It is about the tenant, not about one of its requests.
             return [problem for _ in submissions]
@@ -114,18 +119,20 @@ class Writer:
                 log.warning("database_away", error=repr(error))
                 return [_away() for _ in submissions]
             if len(submissions) == 1:
-                return [await self._run_last_time(tenant_id, submissions[0])]
+                return [await self._run_last_time(tenant_id, submissions[0], decided)]
             log.warning("batch_taken_apart", size=len(submissions), **_told(error))
-        alone = [await self.write(tenant_id, [submission]) for submission in submissions]
+        alone = [await self.write(tenant_id, [one], decided) for one in submissions]
         return [outcome for outcomes in alone for outcome in outcomes]
 
-    async def _run_last_time(self, tenant_id: UUID, one: Submission) -> Outcome:
+    async def _run_last_time(
+        self, tenant_id: UUID, one: Submission, decided: Callable[[], None]
+    ) -> Outcome:
         """Try a refused command once more, alone.
 
         The refusal may have been a race that is over now: two processes that made the same row.
         """
         try:
-            return (await self._commit_patiently(tenant_id, [one]))[0]
+            return (await self._commit_patiently(tenant_id, [one], decided))[0]
         except Problem as problem:
             return problem
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody's request hangs
@@ -135,12 +142,12 @@ class Writer:
             return InternalError()
 
     async def _commit_patiently(
-        self, tenant_id: UUID, submissions: Sequence[Submission]
+        self, tenant_id: UUID, submissions: Sequence[Submission], decided: Callable[[], None]
     ) -> list[Outcome]:
         recall = any(command is PEEK or self._is_known(context) for context, command in submissions)
         for attempt in range(_TRIES):
             try:
-                return await self._commit_on_time(tenant_id, submissions, recall=recall)
+                return await self._commit_on_time(tenant_id, submissions, decided, recall=recall)
             except Repeated:
                 recall = True
             except _AGAIN as error:
@@ -149,12 +156,17 @@ class Writer:
         return [_busy() for _ in submissions]
 
     async def _commit_on_time(
-        self, tenant_id: UUID, submissions: Sequence[Submission], *, recall: bool
+        self,
+        tenant_id: UUID,
+        submissions: Sequence[Submission],
+        decided: Callable[[], None],
+        *,
+        recall: bool,
     ) -> list[Outcome]:
         """Commit, and decide anew if the tenant's clock or rules were changed meanwhile."""
         for _ in range(_CLOCK_TRIES):
             try:
-                return await self._commit(tenant_id, submissions, recall=recall)
+                return await self._commit(tenant_id, submissions, decided, recall=recall)
             except ClockMoved:
                 await self._clocks.reload(tenant_id)
             except RulesChanged:
@@ -162,13 +174,18 @@ class Writer:
         return [_busy() for _ in submissions]
 
     async def _commit(
-        self, tenant_id: UUID, submissions: Sequence[Submission], *, recall: bool
+        self,
+        tenant_id: UUID,
+        submissions: Sequence[Submission],
+        decided: Callable[[], None],
+        *,
+        recall: bool,
     ) -> list[Outcome]:
         ahead = await self._clocks.ahead(tenant_id)
         book = await self._shelf.book(tenant_id)
         async with self._pool.acquire() as connection, connection.transaction():
             batch = Batch(connection, tenant_id, self._clocks.at(ahead), ahead, book)
-            outcomes = await batch.run(submissions, recall=recall)
+            outcomes = await batch.run(submissions, recall=recall, decided=decided)
         for table, listener in self._listeners.items():
             if rows := batch.written(table):
                 listener(rows)
