@@ -1,6 +1,8 @@
 """Tables for people: identifiers whole, in any terminal."""
 
-from farthing.cli import shown
+import pytest
+
+from farthing.cli import amounts, shown
 
 ROW = {
     "id": "transaction/01a1df60-dc62-77f9-8e18-d09fe77fe3e9",
@@ -17,6 +19,45 @@ def test_a_narrow_terminal_shows_fewer_columns_and_cuts_none() -> None:
     assert shown.fitting(columns, [ROW], 80) == ["id", "flow", "amount", "stateId"]
     assert shown.fitting(columns, [ROW], 60) == ["id", "amount", "stateId"]
     assert shown.fitting(columns, [ROW], 10) == ["id"]
+    # Without an identifier the time says which one it is.
+    step = {"toStateId": "DISABLED", "createdAt": ROW["createdAt"], "tags": ["a tag or two"]}
+    assert shown.fitting(list(step), [step], 40) == ["toStateId", "createdAt"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "told"),
+    [
+        ("2500", "GBP", "GBP 25.00"),
+        ("-5", "GBP", "GBP -0.05"),
+        ("0", "GBP", "GBP 0.00"),
+        ("123456789", "EUR", "EUR 1,234,567.89"),
+        ("2500", "JPY", "JPY 2,500"),
+        ("2500", "KWD", "KWD 2.500"),
+        ("2500", None, "2500"),
+        ("none", "GBP", "none"),
+    ],
+    ids=str,
+)
+def test_an_amount_is_spelt_as_its_currency_is(amount: str, currency: str, told: str) -> None:
+    assert amounts.say(amount, currency) == told
+
+
+def test_the_currency_of_an_account_counts_for_everything_beside_it() -> None:
+    answer = {
+        "amount": "100",
+        "accounts": [{"currencyISO": "GBP", "completeBalance": "5"}],
+        "adjustments": [{"amount": "7", "number": "7"}],
+    }
+    assert amounts.spelt(answer) == {
+        "amount": "GBP 1.00",
+        "accounts": [{"currencyISO": "GBP", "completeBalance": "GBP 0.05"}],
+        "adjustments": [{"amount": "GBP 0.07", "number": "7"}],
+    }
+
+
+def test_long_sentences_are_folded_rather_than_left_out() -> None:
+    rows = [{"noun": "transaction", "states": ["PENDING", "ACCEPTED"] * 10}]
+    assert shown.columns_of(rows, 80) == ["noun", "states"]
 
 
 def test_people_read_what_machines_would_spell_out() -> None:
