@@ -104,7 +104,9 @@ def test_people_read_amounts_with_their_currency(
     assert ["amount", "GBP", "25.00"] in [line.split() for line in one.splitlines()]
     # The accounts were read for the currency alone.
     assert "accounts" not in one
-    assert "accounts" in farthing("tx", "get", arrived, "--include", "accounts").out
+    told = farthing("tx", "get", arrived, "--include", "accounts,entries").out
+    assert "\naccounts\n" in told
+    assert "completeBalance +GBP 25.00" in told
     assert farthing.ask("tx", "get", arrived)["amount"] == "2500"
     assert "GBP 25.00" in farthing("accounts", "list").out
     disputed = farthing("trigger", "dispute", arrived, "--amount", "500").out
@@ -202,6 +204,8 @@ def test_faults_of_a_query_and_of_an_argument_have_the_names_that_one_types(
 ) -> None:
     assert "  --include: Must be" in farthing.run("tx", "list", "--include", "total").err
     assert "  ADVANCE: Must be" in farthing.run("clock", "advance", "3d").err
+    words = ("rules", "test", "--on", "transaction.create", "--object", '{"amount": 5}')
+    assert "  --object /currencyISO: Must be" in farthing.run(*words).err
 
 
 @pytest.mark.parametrize(

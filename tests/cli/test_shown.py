@@ -1,6 +1,7 @@
 """Tables for people: identifiers whole, in any terminal."""
 
 import pytest
+from rich.console import Console
 
 from farthing.cli import amounts, shown
 
@@ -55,6 +56,17 @@ def test_the_currency_of_an_account_counts_for_everything_beside_it() -> None:
     }
 
 
+def test_an_entry_tells_every_counter_that_it_changes() -> None:
+    entry = {"number": 3, "effect": "effect", "completeBalance": "80", "incompleteCredits": "-80"}
+    assert amounts.spelt([entry], "GBP") == [
+        {
+            "number": 3,
+            "effect": "effect",
+            "changes": "completeBalance +GBP 0.80, incompleteCredits -GBP 0.80",
+        }
+    ]
+
+
 def test_long_sentences_are_folded_rather_than_left_out() -> None:
     rows = [{"noun": "transaction", "states": ["PENDING", "ACCEPTED"] * 10}]
     assert shown.columns_of(rows, 80) == ["noun", "states"]
@@ -65,3 +77,11 @@ def test_people_read_what_machines_would_spell_out() -> None:
     assert str(shown.word(value=True)) == "yes"
     assert str(shown.word({"a": 1, "b": "c"})) == "a=1, b=c"
     assert str(shown.word("a\x1b[31mb")) == "a [31mb"
+
+
+def test_a_key_is_not_broken_by_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shown, "console", lambda: Console(width=40))
+    shown.show({"apiKey": "x" * 80, "id": "1"})
+    assert capsys.readouterr().out.splitlines() == ["apiKey  " + "x" * 80, "id      1"]

@@ -37,6 +37,16 @@ def currency_in(value: Any) -> str | None:
     )
 
 
+def changes(entry: Mapping[str, Any], currency: str | None) -> str:
+    """Tell what an entry of the ledger changes, by how much."""
+    told = []
+    for name, amount in entry.items():
+        if name in NAMES:
+            sign, digits = ("-", amount[1:]) if amount.startswith("-") else ("+", amount)
+            told.append(f"{name} {sign}{say(digits, currency)}")
+    return ", ".join(told)
+
+
 def spelt(value: Any, currency: str | None = None) -> Any:
     """Return an answer with its amounts spelt out; what stands deeper has the same currency."""
     if isinstance(value, list):
@@ -44,6 +54,10 @@ def spelt(value: Any, currency: str | None = None) -> Any:
     if not isinstance(value, Mapping):
         return value
     own = currency_in(value) or currency
+    if "effect" in value and "balance" not in value:
+        # An entry has few of the many counters, and none of them can be left out.
+        kept = {name: one for name, one in value.items() if name not in NAMES}
+        return {**kept, "changes": changes(value, own)}
     return {
         name: say(one, own) if name in NAMES and isinstance(one, str) else spelt(one, own)
         for name, one in value.items()

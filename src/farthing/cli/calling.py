@@ -68,7 +68,7 @@ def _list(caller: Caller, command: Command, ask: Ask, typed: Typed) -> None:
         if typed.as_json:
             present(answer)
         else:
-            pages.show(page["results"])
+            pages.show(amounts.spelt(page["results"]))
         cursor = page.get("nextCursor")
         if not cursor or not page.get("hasMore", True):
             return

@@ -86,8 +86,7 @@ def _lines(command: Command, problem: Problem, code: Exit) -> Iterator[str]:
     yield f"{detail} ({problem.code})"
     named = {one.pointer: _name(command, one, said) for one, said in options.names(command).items()}
     for fault in problem.errors:
-        # A field of the query is marked by another character than one of the body.
-        yield f"  {named.get(f'/{fault.pointer[1:]}', fault.pointer)}: {fault.detail}"
+        yield f"  {_named(fault.pointer, named)}: {fault.detail}"
     # Some say it themselves.
     if problem.current_state_id is not None and problem.current_state_id not in detail:
         yield f"  It is {problem.current_state_id}."
@@ -95,6 +94,16 @@ def _lines(command: Command, problem: Problem, code: Exit) -> Iterator[str]:
             yield f"  From here it can go to: {', '.join(problem.allowed_state_ids)}."
     yield f"Next: {_following(command, problem, code)}"
     yield f"Request {problem.request_id}."
+
+
+def _named(pointer: str, named: dict[str, str]) -> str:
+    """Return the option that a fault is about, and where inside of it if it is JSON."""
+    # A field of the query is marked by another character than one of the body.
+    place = f"/{pointer[1:]}"
+    for own, option in named.items():
+        if place == own or place.startswith(f"{own}/"):
+            return f"{option} {place.removeprefix(own)}".strip()
+    return pointer
 
 
 def _name(command: Command, field: Field, said: tuple[str, ...]) -> str:

@@ -16,13 +16,15 @@ _COLUMNS: Final = (
     *("flow", "purpose", "method", "scheme", "cardNumberSuffix", "expiry", "accountNumberSuffix"),
     *("sortCode", "reference", "url", "amount", "currencyISO", "completeBalance"),
     *("availableBalance", "stateId", "status", "states", "fromStateId", "toStateId", "actor"),
-    *("why", "reason", "remaining", "effect", "balance", "createdAt", "description", "tags"),
+    *("why", "reason", "remaining", "effect", "changes", "balance", "createdAt", "description"),
+    "tags",
 )
 # What a narrow terminal shows rather than the rest.
 _FIRST: Final = (
-    *("id", "noun", "number", "eventType", "name", "stateId", "status", "amount", "createdAt"),
-    *("fromStateId", "toStateId", "actor", "reason", "why", "states", "effect", "balance"),
-    *("availableBalance", "flow", "type", "currencyISO", "cardNumberSuffix", "url", "purpose"),
+    *("id", "noun", "number", "eventType", "name", "stateId", "status", "amount", "effect"),
+    *("changes", "createdAt", "fromStateId", "toStateId", "actor", "reason", "why", "states"),
+    "balance",
+    *("availableBalance", "flow", "type", "cardNumberSuffix", "url", "reference", "currencyISO"),
 )
 # With an identifier, the time is told by `get`.
 _LATER: Final = frozenset({"createdAt", "reason", "why", "states"})
@@ -42,7 +44,7 @@ _HEADINGS: Final = {
     "accountId": "account",
 }
 # Sentences, which may take several lines.
-_FOLDS: Final = frozenset({"why", "reason", "states", "description"})
+_FOLDS: Final = frozenset({"why", "reason", "states", "description", "changes"})
 _FOLDED: Final = 20
 _GAP: Final = 2
 _MOST_COLUMNS: Final = 11
@@ -65,7 +67,7 @@ def show(answer: Any) -> None:
     if isinstance(results, list):
         Pages().show(results)
     else:
-        _show_one(console(), amounts.spelt(answer))
+        _show_one(console(), answer)
 
 
 class Pages:
@@ -75,9 +77,8 @@ class Pages:
         self._out = console()
         self._widths: dict[str, int] = {}
 
-    def show(self, results: list[Any]) -> None:
+    def show(self, rows: list[Any]) -> None:
         """Show the next page."""
-        rows = amounts.spelt(results)
         if not self._widths and not rows:
             self._out.print("There is none.")
             return
@@ -140,19 +141,19 @@ def plain(*columns: str) -> Table:
 
 
 def _show_one(out: Console, answer: Any) -> None:
-    table = plain()
-    table.show_header = False
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
+    facts: list[tuple[str, Text]] = []
     tables: list[tuple[str, list[Any]]] = []
     for name, value in _facts(answer):
         if isinstance(value, list) and value and isinstance(value[0], dict):
             tables.append((name, value))
         elif name == "possible" and not value:
-            table.add_row(name, "nothing from here")
+            facts.append((name, Text("nothing from here")))
         elif value not in ([], {}):
-            table.add_row(name, word(value))
-    out.print(table)
+            facts.append((name, word(value)))
+    width = max((len(name) for name, _ in facts), default=0) + _GAP
+    for name, value in facts:
+        # The terminal breaks a line that is too long, so that a key can be copied whole.
+        out.print(Text.assemble((name.ljust(width), "bold"), value), soft_wrap=True)
     for name, rows in tables:
         out.print(Text(f"\n{name}", "bold"))
         Pages().show(rows)

@@ -20,7 +20,6 @@ from farthing.client.models import Delivery, Step
 _KINDS: Final = ("request", "transition", "entry", "event", "delivery")
 # What a line with everything needs; an event and its identifier are the widest.
 _ROOM: Final = 150
-_NO_AMOUNT: Final = frozenset({"accountId", "number", "effect", "createdAt"})
 
 
 class Moment(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -110,16 +109,8 @@ def _transition(step: Step) -> Moment:
 
 
 def _entry(entry: dict[str, Any], currency: str | None) -> Moment:
-    changes = [
-        f"{name} {_signed(one, currency)}" for name, one in entry.items() if name not in _NO_AMOUNT
-    ]
-    what = f"{entry['effect']}: {', '.join(changes)}"
+    what = f"{entry['effect']}: {amounts.changes(entry, currency)}"
     return Moment(at=entry["createdAt"], kind="entry", what=what, id=entry["accountId"])
-
-
-def _signed(amount: str, currency: str | None) -> str:
-    sign, digits = ("-", amount[1:]) if amount.startswith("-") else ("+", amount)
-    return f"{sign}{amounts.say(digits, currency)}"
 
 
 def _deliveries(caller: Caller, identifier: str, began: str) -> Iterator[Moment]:
