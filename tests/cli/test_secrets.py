@@ -84,6 +84,14 @@ def test_a_secret_in_a_command_is_refused_with_a_word_on_where_it_belongs(
     assert NUMBER not in done.err
 
 
+def test_a_wrong_number_is_told_under_the_option_that_there_is(
+    farthing: Terminal, ada: str
+) -> None:
+    words = ("cards", "create", "--owner", ada, "--country", "GB", "--expiry", "1230")
+    done = farthing.run(*words, "--card-number-file=-", "--cvv-file=-", stdin="4242\n123\n")
+    assert (done.code, "  --card-number-file: Must be" in done.err) == (Exit.REFUSED, True)
+
+
 def test_a_test_card_is_named_by_its_fate(farthing: Terminal, ada: str) -> None:
     assert card(farthing, ada, "--test-card", "visa")["stateId"] == "ENABLED"
     assert card(farthing, ada, "--test-card", "asks-first")["stateId"] == "PROCESSING"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from farthing.cli import options
+from farthing.cli import numbers, options
 from farthing.cli.connection import Caller
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.nouns import listing, spoken
@@ -107,6 +107,8 @@ def _named(pointer: str, named: dict[str, str]) -> str:
 
 
 def _name(command: Command, field: Field, said: tuple[str, ...]) -> str:
+    if field.is_secret:
+        return numbers.file_option(field)
     is_argument = options.ARGUMENTS.get(command.id) == field.place[-1]
     return field.place[-1].upper() if is_argument else said[0]
 

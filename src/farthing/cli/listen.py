@@ -37,6 +37,8 @@ RETRIES: Final = Retries(attempts=5, first_pause=0.5, longest_pause=10)
 # A narrower terminal has no room for a column of types.
 _ROOM: Final = 120
 _TYPE: Final = 28
+# After so many failures the service is away.
+_GONE: Final = 2
 
 
 class Patience(Retries):
@@ -44,8 +46,8 @@ class Patience(Retries):
 
     def pause(self, failures: int, asked: float = 0.0) -> float:
         """Return how long to wait; the first time, the service may only have ended a stream."""
-        if failures > 1:
-            _say("The service does not answer. Trying again.")
+        if failures == _GONE:
+            _say("The service does not answer. Waiting until it does.")
         return super().pause(failures, asked)
 
 
@@ -167,7 +169,7 @@ def listen(reach: Reach, wish: Wish) -> None:
         read_time(wish.since)
     command = commands()["events.stream"]
     with (
-        connect(reach, retries=Patience(attempts=3)) as caller,
+        connect(reach, retries=Patience(attempts=3, longest_pause=5)) as caller,
         told(command, caller, as_json=wish.as_json),
     ):
         try:
