@@ -89,6 +89,21 @@ def test_the_example_of_every_command_can_be_typed(
     assert needed <= filled
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/command-line.md"])
+def test_every_command_of_the_guides_can_be_typed(
+    farthing: Terminal, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    asked: list[Typed] = []
+    monkeypatch.setattr(calling, "call", lambda _, typed: asked.append(typed))
+    lines = re.findall(r"^farthing .*", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    groups = {*(one.place[0] for one in commands().values()), "trigger", "clock"} - {"tenants"}
+    typed = [words for line in lines if (words := shlex.split(line, comments=True))[1] in groups]
+    of_operations = [words for words in typed if words[1] != "status"]
+    for words in of_operations:
+        farthing(*words[1:])
+    assert len(asked) == len(of_operations) > 0
+
+
 def test_help_shows_one_name_of_each_option_and_its_choices_whole(farthing: Terminal) -> None:
     told = re.sub(r"[\s│]+", " ", farthing("tx", "move", "--help").out)
     assert "--to-state-id" not in told

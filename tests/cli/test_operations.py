@@ -13,7 +13,7 @@ from tests.client.conftest import Running, Shop
 from farthing.cli import connection
 from farthing.cli.asking import Typed
 from farthing.cli.calling import call
-from farthing.cli.exits import EXITS, Exit
+from farthing.cli.exits import EXITS, Exit, Failure
 from farthing.cli.failures import refusal
 from farthing.cli.table import Command, Field, commands
 from farthing.client import Farthing
@@ -43,7 +43,7 @@ def test_lists_and_maps_are_repeated(farthing: Terminal) -> None:
     assert farthing.ask("customers", "list", "--annotation", "plan=gold=24")["results"] == [made]
     done = farthing.run("customers", "create", "--type", "INDIVIDUAL", "--annotation", "plan")
     assert done.code == Exit.USAGE
-    assert "Say annotations as NAME=VALUE." in done.err
+    assert "Say --annotation as NAME=VALUE" in done.err
 
 
 def test_json_is_exactly_what_the_service_answered(
@@ -169,7 +169,7 @@ def test_what_has_no_words_of_its_own_is_said_as_json(
     call(command, Typed(fields={then: '{"do": ["block"]}'}, reach=reach))
     assert asked[0].body == {"then": {"do": ["block"]}}
     assert capsys.readouterr().out.split() == ["id", "x"]
-    with pytest.raises(typer.BadParameter, match="as JSON"):
+    with pytest.raises(Failure, match="Say --then as JSON"):
         call(command, Typed(fields={then: "{"}, reach=reach))
 
 

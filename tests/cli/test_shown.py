@@ -1,5 +1,8 @@
 """Tables for people: identifiers whole, in any terminal."""
 
+import threading
+from io import StringIO
+
 import pytest
 from rich.console import Console
 
@@ -85,3 +88,27 @@ def test_a_key_is_not_broken_by_a_narrow_terminal(
     monkeypatch.setattr(shown, "console", lambda: Console(width=40))
     shown.show({"apiKey": "x" * 80, "id": "1"})
     assert capsys.readouterr().out.splitlines() == ["apiKey  " + "x" * 80, "id      1"]
+
+
+def test_whoever_waits_for_long_sees_that_something_happens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = StringIO()
+    begun = threading.Event()
+
+    class Status:
+        def start(self) -> None:
+            screen.write("Waiting.")
+            begun.set()
+
+        def stop(self) -> None:
+            screen.write(" Over.")
+
+    monkeypatch.setattr(Console, "status", lambda _, __: Status())
+    with shown.waiting("Waiting."):
+        pass
+    assert screen.getvalue() == " Over."
+    monkeypatch.setattr(shown, "_PATIENCE", 0)
+    with shown.waiting("Waiting."):
+        assert begun.wait(30)
+    assert screen.getvalue() == " Over.Waiting. Over."

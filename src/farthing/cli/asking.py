@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import typer
 
-from farthing.cli import numbers
+from farthing.cli import numbers, options
 from farthing.cli.connection import Reach
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.nouns import listing, spoken
@@ -39,7 +38,7 @@ class Typed:
 
 def ask_of(command: Command, operation: Operation, typed: Typed) -> Ask:
     """Return what a command asks of the service."""
-    query = {one.place[0]: _value(one, value) for one, value in _said(typed, "query")}
+    query = {one.place[0]: _value(command, one, value) for one, value in _said(typed, "query")}
     has_body = any(one.part == "body" for one in command.fields)
     body = _body(command, typed) if has_body else None
     accept = JSON if typed.format in {None, "json"} else FORMATS[str(typed.format)]
@@ -59,7 +58,7 @@ def _said(typed: Typed, part: str) -> list[tuple[Field, Any]]:
 def _body(command: Command, typed: Typed) -> Body:
     body = _read_body(typed.body)
     for one, value in _said(typed, "body"):
-        _put(body, one.place, _value(one, value))
+        _put(body, one.place, _value(command, one, value))
     if typed.test_card is not None:
         body = numbers.with_test_card(typed.test_card, body)
     missing = [one for one in command.fields if one.is_secret and one.place[-1] not in body]
@@ -90,17 +89,19 @@ def _put(body: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
     body[place[-1]] = value
 
 
-def _value(one: Field, value: Any) -> Any:
+def _value(command: Command, one: Field, value: Any) -> Any:
+    named = options.names(command).get(one, ("it",))[0]
     if one.kind == "map":
         pairs = [text.partition("=") for text in value]
         if not all(equals for _, equals, _ in pairs):
-            raise typer.BadParameter(f"Say {one.place[-1]} as NAME=VALUE.")
+            raise Failure(f"Say {named} as NAME=VALUE, such as {named} plan=gold.", Exit.USAGE)
         return {name: said for name, _, said in pairs}
     if one.kind == "json":
         try:
             return msgspec.json.decode(value)
         except msgspec.MsgspecError:
-            raise typer.BadParameter(f"Say {one.place[-1]} as JSON.") from None
+            sentence = f"Say {named} as JSON, in quotation marks of the shell: {named} '...'."
+            raise Failure(sentence, Exit.USAGE) from None
     return value
 
 

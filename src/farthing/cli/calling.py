@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 import typer
-from rich.console import Console
 
 from farthing.cli import amounts, shown
 from farthing.cli.asking import Typed, ask_of
@@ -54,7 +53,9 @@ def _show(caller: Caller, command: Command, ask: Ask, *, is_raw: bool) -> None:
         del answer["accounts"]
     shown.show(answer)
     if answer.get("complete") is False:
-        say("Something is left to do on the way. Give the same command again with the time `to`.")
+        shown.say(
+            "Something is left to do on the way. Give the same command again with the time `to`."
+        )
 
 
 def _list(caller: Caller, command: Command, ask: Ask, typed: Typed) -> None:
@@ -74,7 +75,7 @@ def _list(caller: Caller, command: Command, ask: Ask, typed: Typed) -> None:
             return
         if not typed.every_page:
             if not typed.as_json:
-                say(f"There are more: --all, or --cursor {cursor}")
+                shown.say(f"There are more: --all, or --cursor {cursor}")
             return
         ask = replace(ask, query={**ask.query, "cursor": cursor})
 
@@ -86,14 +87,9 @@ def present(answer: bytes) -> None:
 
 
 def wait_for(caller: Caller, ask: Ask) -> bytes:
-    """Call an operation; whoever waits in front of a terminal sees that something happens."""
-    with Console(stderr=True).status("Waiting for the service."):
+    """Call an operation and return its answer as it came."""
+    with shown.waiting("Waiting for the service."):
         return caller.ask(ask)
-
-
-def say(sentence: str) -> None:
-    """Tell people something that is no part of the answer."""
-    print(sentence, file=sys.stderr)  # noqa: T201 - this is the command line
 
 
 def _with_accounts(command: Command, ask: Ask) -> Ask:

@@ -11,7 +11,7 @@ from farthing.cli.completion import recent
 from farthing.cli.groups import OwnCommand
 from farthing.cli.nouns import namespaces
 from farthing.cli.operations import typed_function
-from farthing.cli.parameters import REACH
+from farthing.cli.parameters import REACH, complete_id
 from farthing.cli.trigger import TriggerGroup
 
 _PANEL: Final = "Build on it"
@@ -115,7 +115,11 @@ def resend(
         str | None, typer.Option(help="Everything since this time, instead of one event.")
     ] = None,
     webhook: Annotated[
-        str | None, typer.Option(help="Only to this webhook; otherwise to all that are enabled.")
+        str | None,
+        typer.Option(
+            help="Only to this webhook; otherwise to all that are enabled.",
+            autocompletion=complete_id("webhook"),
+        ),
     ] = None,
 ) -> None:
     """Deliver an event, or everything since a time, to webhooks once more.

@@ -47,7 +47,7 @@ class Patience(Retries):
     def pause(self, failures: int, asked: float = 0.0) -> float:
         """Return how long to wait; the first time, the service may only have ended a stream."""
         if failures == _GONE:
-            _say("The service does not answer. Waiting until it does.")
+            shown.say("The service does not answer. Waiting until it does.")
         return super().pause(failures, asked)
 
 
@@ -133,7 +133,7 @@ class Forwarder:
                     return False, f"{what}, given up after {refusals} attempts"
             failures += 1
             pause = RETRIES.pause(failures)
-            _say(f"  {event.type} was not taken: {what}. Again in {pause:.1f} s.")
+            shown.say(f"  {event.type} was not taken: {what}. Again in {pause:.1f} s.")
             time.sleep(pause)
 
     def _post(self, event: Event) -> httpx2.Response:
@@ -175,7 +175,7 @@ def listen(reach: Reach, wish: Wish) -> None:
         try:
             if wish.forward is None:
                 after = _end_of_log(caller) if wish.since is None else None
-                _say(f"Listening to {caller.base_url}. Ctrl-C stops it.")
+                shown.say(f"Listening to {caller.base_url}. Ctrl-C stops it.")
                 for event in _events(caller, wish, after, None):
                     show_event(event, as_json=wish.as_json)
             else:
@@ -183,13 +183,13 @@ def listen(reach: Reach, wish: Wish) -> None:
         except KeyboardInterrupt:
             is_kept = wish.forward is not None
             after = " The same command goes on after the last event that it forwarded."
-            _say(f"Stopped.{after if is_kept else ''}")
+            shown.say(f"Stopped.{after if is_kept else ''}")
 
 
 def _forward(caller: Caller, book: Book, wish: Wish) -> None:
     memory, lock = book.memory, book.hold()
     secret = f"is {memory.secret}, and is kept in" if book.is_new else "is in"
-    _say(f"The secret for {memory.url} {secret} {book.file}.")
+    shown.say(f"The secret for {memory.url} {secret} {book.file}.")
     last = memory.last_event_ids.get(caller.tenant)
     after = memory.first_cursors.get(caller.tenant)
     begin = wish.since or last or (after and "the first start")
@@ -198,7 +198,7 @@ def _forward(caller: Caller, book: Book, wish: Wish) -> None:
         memory.first_cursors[caller.tenant] = after = _end_of_log(caller)
         book.write()
     what = f"everything since {begin}" if begin else "what happens now"
-    _say(f"Forwarding {what}. Ctrl-C stops it.")
+    shown.say(f"Forwarding {what}. Ctrl-C stops it.")
     with httpx2.Client(timeout=_SECONDS) as http:
         forwarder = Forwarder(memory.url, memory.secret, http)
         for event in _events(caller, wish, after, last):
@@ -265,7 +265,3 @@ def show_event(event: Event, came: str = "", *, as_json: bool = False, good: boo
     # The terminal breaks a line that is too long, and an identifier stays whole for copying.
     out.print(Text.assemble(f"{at}  {kind}  ", shown.word(event.object_id), mark), soft_wrap=True)
     sys.stdout.flush()
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)  # noqa: T201 - this is the command line

@@ -1,7 +1,9 @@
 """Answers for people: a table for many, a list of facts for one."""
 
 import sys
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from rich.console import Console
@@ -47,6 +49,7 @@ _HEADINGS: Final = {
 _FOLDS: Final = frozenset({"why", "reason", "states", "description", "changes"})
 _FOLDED: Final = 20
 _GAP: Final = 2
+_PATIENCE: Final = 1.0
 _MOST_COLUMNS: Final = 11
 # Nobody cuts a line that goes to a file or to another program.
 _WIDE: Final = 1000
@@ -59,6 +62,26 @@ def console(*, wraps: bool = False) -> Console:
     """Return standard output; what wraps is for the terminal to wrap."""
     width = None if sys.stdout.isatty() and not wraps else _WIDE
     return Console(width=width, highlight=False)
+
+
+def say(sentence: str) -> None:
+    """Tell people something that is no part of an answer."""
+    print(sentence, file=sys.stderr)  # noqa: T201 - this is the command line
+
+
+@contextmanager
+def waiting(sentence: str) -> Iterator[None]:
+    """Show whoever waits for long in front of a terminal that something happens."""
+    status = Console(stderr=True).status(sentence)
+    # What is quick needs no word.
+    soon = threading.Timer(_PATIENCE, status.start)
+    soon.start()
+    try:
+        yield
+    finally:
+        soon.cancel()
+        soon.join()
+        status.stop()
 
 
 def show(answer: Any) -> None:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
-from rich.console import Console
 from rich.text import Text
 
 from farthing.cli import amounts, asking, shown
@@ -40,7 +39,7 @@ def timeline(reach: Reach, identifier: str, *, as_json: bool) -> None:
     """Show requests, transitions, entries, events and deliveries of an object."""
     command = history_of(identifier)
     identifier = asking.identifier(command, identifier)
-    waiting = Console(stderr=True).status("Looking for everything about it.")
+    waiting = shown.waiting("Looking for everything about it.")
     with connect(reach) as caller, told(command, caller, as_json=as_json), waiting:
         every = moments(caller, identifier, spells=not as_json)
         found = sorted(every, key=lambda one: one.order)
