@@ -164,6 +164,14 @@ def test_resend_says_what_it_takes(farthing: Terminal, words: tuple[str, ...]) -
     assert farthing.run("resend", *words).code == Exit.USAGE
 
 
+def test_resend_says_where_to_find_what_it_takes(farthing: Terminal) -> None:
+    event = "event/0190a1b2-c3d4-8e5f-8a9b-0c1d2e3f4a5b"
+    done = farthing.run("resend", event, "--webhook", "mine")
+    assert (done.code, "`farthing webhooks list` shows" in done.err) == (Exit.USAGE, True)
+    done = farthing.run("resend", "event/mine")
+    assert (done.code, "`farthing events list` shows" in done.err) == (Exit.USAGE, True)
+
+
 def test_status_shows_every_part_and_what_to_do(farthing: Terminal, running: Running) -> None:
     # This service runs without a worker.
     done = farthing.run("status")

@@ -178,7 +178,9 @@ def test_a_statement_comes_in_the_form_that_one_wants(farthing: Terminal, accoun
     period = ("--from", "2026-01-01T00:00:00Z", "--to", "2026-02-01T00:00:00Z")
     assert farthing(*words, *period, "--format", "csv").out.startswith("line,accountId,number")
     assert farthing(*words, *period, "--format", "xml").out.startswith("<?xml")
+    assert farthing(*words, *period, "--format", "json").json["closingBalance"] == "0"
     assert farthing.ask(*words, *period)["closingBalance"] == "0"
+    assert "GBP 0.00" in farthing(*words, *period).out
 
 
 def test_the_same_key_does_it_once(farthing: Terminal) -> None:

@@ -15,7 +15,7 @@ from farthing.cli.exits import Exit, Failure
 from farthing.cli.failures import told
 from farthing.cli.table import Command, commands
 from farthing.client import _operations
-from farthing.client._asks import JSON, Ask, Operation
+from farthing.client._asks import Ask, Operation
 from farthing.client.errors import FarthingError
 
 # These can show the accounts of transactions, which know the currency.
@@ -40,7 +40,7 @@ def call(command: Command, typed: Typed) -> None:
             elif command.is_listing:
                 _list(caller, command, ask, typed)
             else:
-                _show(caller, command, ask, is_raw=typed.as_json or ask.accept != JSON)
+                _show(caller, command, ask, is_raw=typed.as_json or typed.format is not None)
 
 
 def _show(caller: Caller, command: Command, ask: Ask, *, is_raw: bool) -> None:
@@ -50,7 +50,7 @@ def _show(caller: Caller, command: Command, ask: Ask, *, is_raw: bool) -> None:
     answer = msgspec.json.decode(wait_for(caller, _with_accounts(command, ask)))
     answer = amounts.spelt(answer, _currency(caller, answer))
     if command.id in _WITH_ACCOUNTS and "accounts" not in ask.query.get("include", ""):
-        del answer["accounts"]
+        answer.pop("accounts", None)
     shown.show(answer)
     if answer.get("complete") is False:
         shown.say(

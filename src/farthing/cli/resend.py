@@ -2,6 +2,7 @@
 
 import typer
 
+from farthing.cli import asking
 from farthing.cli.connection import Caller, Reach, connect
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.failures import told
@@ -20,13 +21,15 @@ def resend(reach: Reach, what: str | None, since: str | None, webhook: str | Non
     if noun == "delivery" and webhook is None:
         raise Failure("Name the webhook of the delivery with --webhook.", Exit.USAGE)
     at = None if since is None else read_time(since)
+    resending, reading = commands()["webhooks.resend"], commands()["events.get"]
+    only = None if webhook is None else asking.identifier(resending, webhook)
     with connect(reach) as caller:
         if noun == "event":
             # What is not there is told of as an event, and not as a field of something else.
-            with told(commands()["events.get"], caller):
-                caller.events.get(str(what))
-        with told(commands()["webhooks.resend"], caller):
-            hooks = [webhook] if webhook else _enabled(caller)
+            with told(reading, caller):
+                caller.events.get(asking.identifier(reading, str(what)))
+        with told(resending, caller):
+            hooks = [only] if only else _enabled(caller)
             for one in hooks:
                 caller.webhooks.resend(
                     one,
