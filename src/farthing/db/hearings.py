@@ -63,6 +63,8 @@ class Verdict(Struct, frozen=True):
     annotations: Mapping[str, str] = {}
     # It is to be kept from going on until somebody releases it.
     hold: bool = False
+    # One of them could not be asked, so that nobody knows whether it would have let this pass.
+    failed: bool = False
     # The approval that it waits for.
     approval_id: UUID | None = None
     # Which rules said so, for the object's history.

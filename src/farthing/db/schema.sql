@@ -703,7 +703,8 @@ CREATE TABLE alerts (
     kind text NOT NULL CHECK (kind IN ('ALERT', 'DRY', 'FAILED')),
     rule_id uuid NOT NULL,
     noun text NOT NULL,
-    object_id uuid NOT NULL,
+    -- Absent if a rule kept the object from being made.
+    object_id uuid,
     message text NOT NULL,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, rule_id) REFERENCES rules

@@ -9,7 +9,7 @@ from farthing.resources.alerts.store import ALERTS
 
 
 def raise_alert(
-    draft: Draft, kind: AlertKind, rule_id: UUID, noun: str, object_id: UUID, message: str
+    draft: Draft, kind: AlertKind, rule_id: UUID, noun: str, object_id: UUID | None, message: str
 ) -> None:
     """Let somebody know that a rule met an object."""
     alert = Alert(

@@ -22,7 +22,8 @@ class Alert(ObjectRow, frozen=True):
     kind: str
     rule_id: UUID
     noun: str
-    object_id: UUID
+    # None if a rule kept it from being made.
+    object_id: UUID | None
     message: str
 
     def owner(self) -> UUID:
@@ -35,7 +36,8 @@ class AlertView(ObjectView, frozen=True, kw_only=True):
 
     kind: AlertKind
     rule_id: str
-    object_id: str
+    # Absent if a rule refused it, so that it was never made.
+    object_id: str | None = None
     message: str
 
 
@@ -50,7 +52,7 @@ def view(alert: Alert) -> AlertView:
         annotations=alert.annotations,
         kind=alert.kind,  # type: ignore[arg-type]  # the database holds no other
         rule_id=ids.say("rule", alert.rule_id),
-        object_id=ids.say(alert.noun, alert.object_id),
+        object_id=None if alert.object_id is None else ids.say(alert.noun, alert.object_id),
         message=alert.message,
     )
 

@@ -80,7 +80,9 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
     if verdict is not FREE:
         labelled = verdict.label(msgspec.structs.replace(old, **changes))
         changes |= {"tags": labelled.tags, "annotations": labelled.annotations}
-    if verdict.approval_id is not None or (verdict.hold and old.state_id != "HELD"):
+    # To release what is held is what a rule waits for that holds it, but not one that failed.
+    is_release = old.state_id == "HELD" and not verdict.failed
+    if verdict.approval_id is not None or (verdict.hold and not is_release):
         return _wait(draft, old, target, verdict, changes)
     new = take(draft, old, target, actor=actor, amount=amount, reason=verdict.reason, **changes)
     if order is not None and target in FINAL:

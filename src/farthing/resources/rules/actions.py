@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.errors import Fault, RefusedByRule, TooManyRules, ValidationFailed
-from farthing.core.expressions import BadExpression, Expression, read_expression
+from farthing.core.expressions import BadExpression, Expression, Failure, read_expression
 from farthing.core.ids import new_id
 from farthing.core.rows import ObjectRow
 from farthing.db import objects
@@ -29,6 +29,7 @@ from farthing.resources.rules.model import (
     Deed,
     Finding,
     Rule,
+    Told,
     plan,
 )
 from farthing.resources.rules.store import RULES, counted_on, names_of
@@ -151,18 +152,26 @@ def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) 
     made = plan(findings)
     if not made.deeds and not made.alerts:
         return FREE
+    for told in made.alerts:
+        draft.tell(functools.partial(_tell, draft, told, noun, row.id))
     if (refusal := made.first("refuse")) is not None:
         raise _refusal(refusal)
-    for told in made.alerts:
-        raise_alert(draft, told.kind, told.rule.id, noun, row.id, told.message)
     approval = made.first("approve")
     return Verdict(
         tags=made.tags,
         annotations=made.annotations,
         hold=made.first("hold") is not None,
+        failed=any(isinstance(one.value, Failure) and not one.rule.dry for one in findings),
         approval_id=None if approval is None else _ask(draft, noun, row, approval),
         reason=made.reason,
     )
+
+
+def _tell(made_in: Draft, told: Told, noun: str, object_id: UUID, draft: Draft) -> None:
+    """Raise an alert; one that tells of something that was not made cannot name it."""
+    is_there = draft is made_in or told.rule.trigger.endswith(".transition")
+    named = object_id if is_there else None
+    raise_alert(draft, told.kind, told.rule.id, noun, named, told.message)
 
 
 def _refusal(deed: Deed) -> RefusedByRule:
