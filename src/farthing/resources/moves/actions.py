@@ -10,7 +10,8 @@ from farthing.core.errors import AccountNotActive, Unavailable
 from farthing.core.machine import Holds, Transition
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Shown
+from farthing.db.commands import Command, Context, Shown
+from farthing.db.committer import Committer
 from farthing.db.draft import Draft
 from farthing.db.hearings import FREE, Matter, Step, Verdict
 from farthing.rails.base import Rail, RailAway
@@ -34,8 +35,13 @@ from farthing.resources.transactions.store import TRANSACTIONS, whereabouts
 
 async def move(call: Call[Any]) -> Command:
     """Move a transaction; if it is to be stopped, a rail that has it must recall it first."""
-    is_dry = call.query is not None and call.query.dry_run
-    recalled = None if is_dry else await _recall(call)
+    if call.query is not None and call.query.dry_run:
+        return _moving(call, None, is_dry=True)
+    return _moving(call, await _recall(call))
+
+
+def _moving(call: Call[Any], recalled: UUID | None, *, is_dry: bool = False) -> Command:
+    """Make the command; a rehearsal takes it for granted that the rail would recall."""
 
     def decide(draft: Draft) -> Shown:
         old = draft.require(TRANSACTIONS, call.id)
@@ -71,10 +77,6 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
         refuse_inactive(draft, old.from_account_id, old.to_account_id)
     if step.effect is model.adjust and is_closed(draft, old.from_account_id):
         raise AccountNotActive("The account from which it came is CLOSED and takes nothing back.")
-    order = order_of(draft, old)
-    order = order if order and order.is_in_flight and order.id != recalled else None
-    if order is not None:
-        _refuse_in_flight(old, step, actor, holds)
     amount = body.amount_for(old, step)
     verdict = draft.judge(TRANSACTIONS, old, Step(old.state_id, target, amount))
     if verdict is not FREE:
@@ -84,6 +86,10 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
     is_release = old.state_id == "HELD" and not verdict.failed
     if verdict.approval_id is not None or (verdict.hold and not is_release):
         return _wait(draft, old, target, verdict, changes)
+    order = order_of(draft, old)
+    order = order if order and order.is_in_flight and order.id != recalled else None
+    if order is not None:
+        _refuse_in_flight(old, step, actor, holds)
     new = take(draft, old, target, actor=actor, amount=amount, reason=verdict.reason, **changes)
     if order is not None and target in FINAL:
         # Somebody vouched that it failed; the rail is asked on, in case that it did not.
@@ -125,17 +131,14 @@ async def _recall(call: Call[Any]) -> UUID | None:
     if body.to_state_id not in FINAL or is_vouched_for(body.to_state_id, actor):
         return None
     tx, _ = await objects.fetch(call, TRANSACTIONS)
-    objects.refuse_unresolved(model.NOUN, tx)
-    step = MACHINE.find(tx.state_id, body.to_state_id, actor)
-    is_expected = meant(body.from_state_id) in {None, tx.state_id}
-    # The rail stops nothing for a step that the commit will refuse.
-    if step is None or not is_expected or strange(tx, step, call.principal):
-        return None
-    objects.merged_labels(tx, body)
-    body.amount_for(tx, step)
     key = None if tx.is_brought else tx.order_id
     order = None if key is None else await orders_store.find(call.pool, tx.tenant_id, key)
     if order is None or not order.is_in_flight:
+        return None
+    # The rail stops nothing for a step that will be refused, be it by a rule.
+    rehearsal = _moving(call, None, is_dry=True)
+    heard = await call.part(Committer).submit(Context(call.principal, "rehearsal"), rehearsal)
+    if heard.status != rehearsal.status:
         return None
     try:
         return order.id if await call.part(Rail).recall(order.instruction) else None
