@@ -134,6 +134,23 @@ async def test_asking_leaves_nothing_behind(world: "World") -> None:
     assert await alerts(world) == []
 
 
+async def test_asking_under_the_same_key_asks_anew_and_does_not_use_it_up(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    sent = await world.sent(payer, payee, 1)
+
+    async def test() -> str:
+        body = {"on": "transaction.create", "objectId": sent["id"]}
+        more = {"token": world.tenant.key, "Idempotency_Key": "one"}
+        answer = await world.call("POST", "/v1/rules/test", body, **more)
+        assert "idempotency-replayed" not in answer.headers
+        return str(answer.json()["result"])
+
+    assert await test() == "passes"
+    body = {"name": "A rule", "on": "transaction.create", "when": "true", "then": [REFUSE]}
+    await world.made("/v1/rules", body, token=world.tenant.key, Idempotency_Key="one")
+    assert await test() == "refused"
+
+
 async def test_a_rule_that_fails_where_nothing_waits_refuses(world: "World") -> None:
     owner = await world.customer()
     await rule(world, 'object.annotations.x == "1"', on="account.create")
