@@ -1,0 +1,39 @@
+"""Tallies: whoever counts is alone, and nobody waits for ever."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import asyncpg
+from tests.resources.test_rules import rule
+
+from farthing.resources.tallies.store import fetch_locked
+
+if TYPE_CHECKING:
+    from tests.resources.money import World
+
+WAITS = "SELECT 1 FROM pg_locks WHERE $1 = ANY (pg_blocking_pids(pid)) AND NOT granted"
+
+
+async def test_whoever_waits_for_a_tally_holds_no_row(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, 'history.count("internal", duration("1h")) >= 9')
+    await world.sent(payer, payee, 1)
+    database, tenant_id = world.house.database, world.tenant.id
+    sql = "SELECT DISTINCT tally_id FROM tally_marks WHERE tenant_id = $1"
+    tallies = [one["tally_id"] for one in await database.fetch(sql, tenant_id)]
+    path = {"search_path": "farthing"}
+    other = await asyncpg.connect(database.admin_url, server_settings=path)
+    pid = other.get_server_pid()
+    try:
+        async with other.transaction():
+            await fetch_locked(other, tenant_id, tallies, [])
+            sending = asyncio.create_task(world.internal(payer, payee, 1))
+            while not await database.fetch(WAITS, pid):  # noqa: ASYNC110 - nobody tells of it
+                await asyncio.sleep(0)
+            # Whoever has the tally and needs a row would wait for the sender, which waits for it.
+            for table in ("accounts", "balances"):
+                rows = f"SELECT 1 FROM {table} WHERE tenant_id = $1 FOR NO KEY UPDATE NOWAIT"  # noqa: S608 - our own names
+                assert await other.fetch(rows, tenant_id)
+    finally:
+        await other.close()
+    assert (await sending).status_code == 201
