@@ -1,6 +1,6 @@
 """How tallies are kept, and how they begin with what was there before anybody counted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
@@ -72,18 +72,10 @@ _SOURCES: Final = {
 }
 
 
-def list_sql(whats: Iterable[str]) -> str:
-    """Return what lists all that was counted of a tenant within a period, in its order.
-
-    The tenant, the moment after which and the one before which are $1, $2 and $3.
-    """
-    parts = [
-        f"SELECT created_at, id, '{what}' AS what, {one.owner} AS owner_id, "  # noqa: S608 - our own names
-        f"{one.currency} AS currency, {one.amount} AS amount FROM {one.table} "
-        f"WHERE tenant_id = $1 AND {one.which} AND created_at > $2 AND created_at < $3"
-        for what, one in ((what, _SOURCES[what]) for what in whats)
-    ]
-    return f"{' UNION ALL '.join(parts)} ORDER BY created_at, id"
+def owners_sql(what: str) -> str:
+    """Return what says by their ids whose those are that were counted."""
+    one = _SOURCES[what]
+    return f"SELECT id, {one.owner} FROM {one.table} WHERE tenant_id = $1 AND id = ANY($2)"  # noqa: S608 - our own names
 
 
 async def open_tally(

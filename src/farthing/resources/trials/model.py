@@ -203,7 +203,6 @@ class Mark(Struct, frozen=True):
     """One thing that counts, as it was written down."""
 
     created_at: datetime
-    id: UUID
     what: str
     owner_id: UUID
     currency: str | None
