@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import asyncpg
+from tests.resources.test_backtests import DUTY, begin, seen
 from tests.resources.test_rules import rule
 
 from farthing.resources.tallies.store import fetch_locked
@@ -37,3 +38,19 @@ async def test_whoever_waits_for_a_tally_holds_no_row(world: "World") -> None:
     finally:
         await other.close()
     assert (await sending).status_code == 201
+
+
+async def test_a_card_that_was_declined_at_once_never_counts(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    owner = await world.owner(payer)
+    when = 'history.count("cards", duration("1h")) == 1'
+    world.rail.card = "declined"
+    await world.card(owner)
+    tag = {"action": "tag", "tag": "one-card"}
+    made = await rule(world, when, tag)
+    assert (await world.sent(payer, payee, 1))["tags"] == ["one-card"], "before the rule"
+    await world.card(owner)
+    assert (await world.sent(payer, payee, 1))["tags"] == ["one-card"], "since the rule"
+    asked = await begin(world, made)
+    await world.run(DUTY)
+    assert (await seen(world, asked))["matched"] == 3, "and in a backtest"

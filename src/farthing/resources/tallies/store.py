@@ -61,21 +61,29 @@ def _flow(flow: str, side: str) -> _Source:
     return _Source("transactions", f"{side}_owner_id", which, "amount", "currency")
 
 
+# What the network declined at once was brought before no rule, and counted by none.
+_NOT_DECLINED: Final = """
+NOT EXISTS (SELECT 1 FROM history AS h WHERE h.tenant_id = cards.tenant_id
+            AND h.object_id = cards.id AND h.version = 1 AND h.target = 'FAILED')
+"""
 _SOURCES: Final = {
     "inbound": _flow("INBOUND", "to"),
     "outbound": _flow("OUTBOUND", "from"),
     "internal": _flow("INTERNAL", "from"),
     "accounts": _Source("accounts"),
     "bankAccounts": _Source("bank_accounts"),
-    "cards": _Source("cards"),
+    "cards": _Source("cards", which=_NOT_DECLINED),
     "customers": _Source("customers", "tenant_id"),
 }
 
 
 def owners_sql(what: str) -> str:
-    """Return what says by their ids whose those are that were counted."""
+    """Return what says by their ids whose those are that count."""
     one = _SOURCES[what]
-    return f"SELECT id, {one.owner} FROM {one.table} WHERE tenant_id = $1 AND id = ANY($2)"  # noqa: S608 - our own names
+    return (
+        f"SELECT id, {one.owner} FROM {one.table} "  # noqa: S608 - our own names
+        f"WHERE tenant_id = $1 AND id = ANY($2) AND {one.which}"
+    )
 
 
 async def open_tally(

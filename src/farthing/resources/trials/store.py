@@ -131,7 +131,8 @@ class Past:
                 noun: await self._find_owners(NOUNS[noun], _ids_of(records, noun))
                 for noun in nouns - {TRANSACTIONS.noun}
             }
-            yield [self._moment(record, made, owners) for record in records]
+            found = (self._moment(record, made, owners) for record in records)
+            yield [one for one in found if one is not None]
 
     async def _lead(self, windows: Sequence[Window]) -> int:
         """Return the position after which it begins that can be inside of a window."""
@@ -139,11 +140,14 @@ class Past:
         after = self._begin - lead if self._begin - _FIRST > lead else _FIRST
         return await find_last_before(self._pool, self._tenant_id, after) if lead else self._after
 
-    def _moment(self, record: Any, mades: dict[UUID, Made], owners: dict[str, Any]) -> Moment:
+    def _moment(
+        self, record: Any, mades: dict[UUID, Made], owners: dict[str, Any]
+    ) -> Moment | None:
         position, created_at, noun, object_id = record
         if noun != TRANSACTIONS.noun:
-            owner_id = owners[noun][object_id]
-            return Moment(Mark(created_at, NOUNS[noun], owner_id, None, 0), None)
+            owner_id = owners[noun].get(object_id)
+            mark = None if owner_id is None else Mark(created_at, NOUNS[noun], owner_id, None, 0)
+            return None if mark is None else Moment(mark, None)
         made = mades[object_id]
         tx, owner_id = made.tx, owner_of(noun, made.tx)
         mark = Mark(created_at, FLOWS[tx.flow], owner_id, tx.currency, tx.amount)
