@@ -33,12 +33,27 @@ async def test_a_rule_that_fails_on_what_cannot_wait_refuses_it_and_says_so(
 ) -> None:
     owner = await world.customer()
     made = await rule(world, FAILS, on="account.create")
-    assert problem(await open_account(world, owner)) == (409, "refused_by_rule")
+    answer = await open_account(world, owner)
+    assert problem(answer) == (409, "refused_by_rule")
+    assert answer.json()["detail"].startswith("A rule failed, and lets nothing pass: object.")
     # The account was never made, so that nothing names it.
     assert await told(world) == [("FAILED", made["id"], None)]
     assert await count_events(world) == 1
     assert await open_account(world, owner)
     assert await count_events(world) == 2
+
+
+async def test_the_history_says_that_a_rule_failed_and_that_one_raised_an_alert(
+    world: "World",
+) -> None:
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, FAILS, name="Seven", priority=1)
+    await rule(world, "true", {"action": "alert", "message": "Look."}, name="Look", priority=2)
+    sent = await world.sent(payer, payee, 1)
+    (first, *_) = (await world.tx(sent, "transitions"))["transitions"]
+    assert first["reason"] == (
+        'The rule "Seven" failed and held it. The rule "Look" raised an alert.'
+    )
 
 
 async def test_whoever_repeats_a_refused_request_is_told_of_once(world: "World") -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.errors import Fault, RefusedByRule, TooManyRules, ValidationFailed
-from farthing.core.expressions import BadExpression, Expression, Failure, read_expression
+from farthing.core.expressions import BadExpression, Expression, read_expression
 from farthing.core.ids import new_id
 from farthing.core.rows import ObjectRow
 from farthing.db import objects
@@ -161,7 +161,7 @@ def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) 
         tags=made.tags,
         annotations=made.annotations,
         hold=made.first("hold") is not None,
-        failed=any(isinstance(one.value, Failure) and not one.rule.dry for one in findings),
+        failed=any(one.failed for one in made.deeds),
         approval_id=None if approval is None else _ask(draft, noun, row, approval),
         reason=made.reason,
     )
@@ -177,6 +177,8 @@ def _tell(made_in: Draft, told: Told, noun: str, object_id: UUID, draft: Draft) 
 def _refusal(deed: Deed) -> RefusedByRule:
     extra = {} if deed.action.code is None else {"ruleCode": deed.action.code}
     message = deed.action.message or "A rule refuses it."
+    if deed.failed:
+        message = f"A rule failed, and lets nothing pass: {message}"
     return RefusedByRule(message, ruleId=ids.say(NOUN, deed.rule.id), **extra)
 
 
