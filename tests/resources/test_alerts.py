@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 FAILS = 'object.annotations.order == "7"'
 
 
-async def told(world: "World") -> list[tuple[str, str, str | None]]:
-    """Return the kind, the rule and the object of each alert, oldest first."""
-    found = await alerts(world)
-    return [(one["kind"], one["ruleId"], one.get("objectId")) for one in reversed(found)]
+async def told(world: "World", *objects: str) -> list[tuple[str, str, bool]]:
+    """Return the kind and the rule of each alert and whether a rule refused, oldest first."""
+    found = list(reversed(await alerts(world)))
+    assert {one["objectId"] for one in found} >= set(objects)
+    return [(one["kind"], one["ruleId"], one["refused"]) for one in found]
 
 
 async def count_events(world: "World") -> int:
@@ -36,8 +37,9 @@ async def test_a_rule_that_fails_on_what_cannot_wait_refuses_it_and_says_so(
     answer = await open_account(world, owner)
     assert problem(answer) == (409, "refused_by_rule")
     assert answer.json()["detail"].startswith("A rule failed, and lets nothing pass: object.")
-    # The account was never made, so that nothing names it.
-    assert await told(world) == [("FAILED", made["id"], None)]
+    assert await told(world) == [("FAILED", made["id"], True)]
+    (alert,) = await alerts(world)
+    assert (await world.call("GET", f"/v1/accounts/{alert['objectId']}")).status_code == 404
     assert await count_events(world) == 1
     assert await open_account(world, owner)
     assert await count_events(world) == 2
@@ -76,9 +78,9 @@ async def test_a_move_that_cannot_be_held_is_refused_and_told_of_by_its_object(
     assert problem(await world.move(sent, "CANCELLED")) == (409, "refused_by_rule")
     path, body = f"/v1/cards/{card}/state", {"toStateId": "DISABLED"}
     assert problem(await world.call("PATCH", path, body)) == (409, "refused_by_rule")
-    assert await told(world) == [
-        ("FAILED", moves["id"], sent["id"]),
-        ("FAILED", cards["id"], card),
+    assert await told(world, sent["id"], card) == [
+        ("FAILED", moves["id"], True),
+        ("FAILED", cards["id"], True),
     ]
 
 
@@ -90,9 +92,9 @@ async def test_a_refusal_does_not_silence_what_other_rules_tell(world: "World") 
     await rule(world, "true", REFUSE, {"action": "tag", "tag": "never"}, priority=4)
     assert problem(await world.internal(payer, payee, 1)) == (409, "refused_by_rule")
     assert await told(world) == [
-        ("FAILED", fails["id"], None),
-        ("ALERT", tells["id"], None),
-        ("DRY", dry["id"], None),
+        ("FAILED", fails["id"], True),
+        ("ALERT", tells["id"], True),
+        ("DRY", dry["id"], True),
     ]
     assert await world.available(payer) == 1000
 
@@ -126,7 +128,7 @@ async def test_money_that_came_is_told_of_by_name_and_counted_although_a_rule_re
     await world.hear(world.arrival(reference))
     (arrived,) = (await world.call("GET", "/v1/tx")).json()["results"]
     assert arrived["stateId"] == "HELD"
-    assert await told(world) == [("FAILED", fails["id"], arrived["id"])]
+    assert await told(world, arrived["id"]) == [("FAILED", fails["id"], False)]
     await world.call("DELETE", f"/v1/rules/{refuses['id']}", token=world.tenant.key)
     await world.call("DELETE", f"/v1/rules/{fails['id']}", token=world.tenant.key)
     await world.hear(world.arrival(await world.reference(account)))
@@ -142,7 +144,7 @@ async def test_a_rule_that_fails_when_somebody_releases_a_payment_leaves_it_held
     made = await rule(world, FAILS, {"action": "hold"}, on="transaction.transition")
     assert problem(await world.move(sent, "EFFECTED")) == (409, "refused_by_rule")
     assert await world.state(sent) == "HELD"
-    assert await told(world) == [("FAILED", made["id"], sent["id"])]
+    assert await told(world, sent["id"]) == [("FAILED", made["id"], True)]
     path = f"/v1/rules/{made['id']}"
     await world.call("PATCH", path, {"when": "true"}, token=world.tenant.key)
     # A rule that holds is not asked whether somebody may release what is held.

@@ -703,9 +703,10 @@ CREATE TABLE alerts (
     kind text NOT NULL CHECK (kind IN ('ALERT', 'DRY', 'FAILED')),
     rule_id uuid NOT NULL,
     noun text NOT NULL,
-    -- Absent if a rule kept the object from being made.
-    object_id uuid,
+    object_id uuid NOT NULL,
     message text NOT NULL,
+    -- A rule refused it, so that nothing of this name may be there.
+    refused boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, rule_id) REFERENCES rules
 );

@@ -1,3 +1,3 @@
--- An alert can tell of something that a rule refused: then there is no object to name.
+-- An alert can tell of something that a rule refused: if it was to be made, it was never there.
 
-ALTER TABLE alerts ALTER COLUMN object_id DROP NOT NULL;
+ALTER TABLE alerts ADD COLUMN refused boolean NOT NULL DEFAULT false;

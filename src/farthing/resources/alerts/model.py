@@ -22,9 +22,10 @@ class Alert(ObjectRow, frozen=True):
     kind: str
     rule_id: UUID
     noun: str
-    # None if a rule kept it from being made.
-    object_id: UUID | None
+    object_id: UUID
     message: str
+    # A rule refused it, so that nothing of this name may be there.
+    refused: bool
 
     def owner(self) -> UUID:
         """Return the tenant's own customer."""
@@ -36,9 +37,10 @@ class AlertView(ObjectView, frozen=True, kw_only=True):
 
     kind: AlertKind
     rule_id: str
-    # Absent if a rule refused it, so that it was never made.
-    object_id: str | None = None
+    object_id: str
     message: str
+    # A rule refused it: it was not moved, or never made.
+    refused: bool
 
 
 def view(alert: Alert) -> AlertView:
@@ -52,8 +54,9 @@ def view(alert: Alert) -> AlertView:
         annotations=alert.annotations,
         kind=alert.kind,  # type: ignore[arg-type]  # the database holds no other
         rule_id=ids.say("rule", alert.rule_id),
-        object_id=None if alert.object_id is None else ids.say(alert.noun, alert.object_id),
+        object_id=ids.say(alert.noun, alert.object_id),
         message=alert.message,
+        refused=alert.refused,
     )
 
 

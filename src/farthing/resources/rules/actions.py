@@ -168,10 +168,9 @@ def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) 
 
 
 def _tell(made_in: Draft, told: Told, noun: str, object_id: UUID, draft: Draft) -> None:
-    """Raise an alert; one that tells of something that was not made cannot name it."""
-    is_there = draft is made_in or told.rule.trigger.endswith(".transition")
-    named = object_id if is_there else None
-    raise_alert(draft, told.kind, told.rule.id, noun, named, told.message)
+    """Raise an alert; in another draft than that of the object, it tells of a refusal."""
+    refused = draft is not made_in
+    raise_alert(draft, told.kind, told.rule.id, noun, object_id, told.message, refused=refused)
 
 
 def _refusal(deed: Deed) -> RefusedByRule:
