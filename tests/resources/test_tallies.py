@@ -1,12 +1,18 @@
 """Tallies: whoever counts is alone, and nobody waits for ever."""
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import asyncpg
+import httpx2
+import pytest
+from tests.resources.houses import Clock
 from tests.resources.test_backtests import DUTY, begin, seen
 from tests.resources.test_rules import rule
 
+from farthing.http.app import build
+from farthing.http.service import Service
 from farthing.resources.tallies.store import fetch_locked
 
 if TYPE_CHECKING:
@@ -40,11 +46,13 @@ async def test_whoever_waits_for_a_tally_holds_no_row(world: "World") -> None:
     assert (await sending).status_code == 201
 
 
-async def test_a_card_that_was_declined_at_once_never_counts(world: "World") -> None:
+async def test_a_card_that_was_declined_at_once_never_counts(
+    world: "World", monkeypatch: pytest.MonkeyPatch
+) -> None:
     payer, payee = await world.fund(), await world.account()
     owner = await world.owner(payer)
     when = 'history.count("cards", duration("1h")) == 1'
-    world.rail.card = "declined"
+    monkeypatch.setattr(world.rail, "card", "declined")
     await world.card(owner)
     tag = {"action": "tag", "tag": "one-card"}
     made = await rule(world, when, tag)
@@ -54,3 +62,25 @@ async def test_a_card_that_was_declined_at_once_never_counts(world: "World") -> 
     asked = await begin(world, made)
     await world.run(DUTY)
     assert (await seen(world, asked))["matched"] == 3, "and in a backtest"
+
+
+async def test_two_processes_do_not_let_more_pass_together_than_one_would(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, 'history.sum("internal", duration("24h")) + object.amount > 70')
+    ahead = Clock(world.house.clock.now + timedelta(milliseconds=1))
+    other = await Service.start(world.house.database.settings(), ahead)
+    body = {
+        "fromAccountId": payer,
+        "toAccountId": payee,
+        "amount": "10",
+        "purpose": "TRANSFER",
+    }
+    transport = httpx2.ASGITransport(app=build(other))
+    headers = {"X-Token": world.tenant.token}
+    async with httpx2.AsyncClient(transport=transport, base_url="http://other.test") as client:
+        answers = await asyncio.gather(
+            *(world.internal(payer, payee, 10) for _ in range(20)),
+            *(client.post("/v1/tx/internal", json=body, headers=headers) for _ in range(20)),
+        )
+    await other.stop()
+    assert sorted(one.status_code for one in answers) == [201] * 7 + [409] * 33
