@@ -17,7 +17,7 @@ from farthing.db.hearings import FREE, Matter, Step, Verdict
 from farthing.rails.base import Rail, RailAway
 from farthing.resources.accounts.actions import is_closed, refuse_inactive
 from farthing.resources.moves import store
-from farthing.resources.moves.model import goal, is_vouched_for, meant, strange
+from farthing.resources.moves.model import Wait, goal, is_vouched_for, meant, strange, wait_of
 from farthing.resources.orders import actions as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.transactions import model
@@ -82,10 +82,11 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
     if verdict is not FREE:
         labelled = verdict.label(msgspec.structs.replace(old, **changes))
         changes |= {"tags": labelled.tags, "annotations": labelled.annotations}
-    # To release what is held is what a rule waits for that holds it, but not one that failed.
-    is_release = old.state_id == "HELD" and not verdict.failed
-    if verdict.approval_id is not None or (verdict.hold and not is_release):
-        return _wait(draft, old, target, verdict, changes)
+        approval = verdict.approval_id is not None
+        wants = {"approval": approval, "hold": verdict.hold, "failed": verdict.failed}
+        wait = wait_of(old.state_id, target, actor, **wants)
+        if wait != "nowhere":
+            return _wait(draft, old, target, wait, verdict, changes)
     order = order_of(draft, old)
     order = order if order and order.is_in_flight and order.id != recalled else None
     if order is not None:
@@ -98,20 +99,22 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
 
 
 def _wait(
-    draft: Draft, old: Transaction, target: str, verdict: Verdict, changes: dict[str, Any]
+    draft: Draft,
+    old: Transaction,
+    target: str,
+    wait: Wait,
+    verdict: Verdict,
+    changes: dict[str, Any],
 ) -> Transaction:
     """Let a step wait that a rule does not let pass, or refuse it if it is none that can wait."""
-    actor = draft.principal.actor
-    goes_on = target in UNDER_WAY or target == "EFFECTED"
-    if goes_on and verdict.approval_id is not None:
-        if MACHINE.find(old.state_id, "PROCESSING", actor) is not None:
-            if target == "EFFECTED":
-                changes["target_state_id"] = target
-            return freeze(draft, old, verdict, actor, **changes)
-    elif goes_on and MACHINE.find(old.state_id, "HELD", Actor.PLATFORM) is not None:
+    if wait == "cannot":
+        raise verdict.refusal(f"a move to {target}")
+    if wait == "HELD":
         changes["target_state_id"] = "HELD"
         return take(draft, old, "HELD", reason=verdict.reason, **changes)
-    raise verdict.refusal(f"a move to {target}")
+    if target == "EFFECTED":
+        changes["target_state_id"] = target
+    return freeze(draft, old, verdict, draft.principal.actor, **changes)
 
 
 def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Holds) -> None:

@@ -156,12 +156,14 @@ def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) 
         draft.tell(functools.partial(_tell, draft, told, noun, row.id))
     if (refusal := made.first("refuse")) is not None:
         raise _refusal(refusal)
-    approval = made.first("approve")
+    approval, hold = made.first("approve"), made.first("hold")
+    waits = approval or hold
     return Verdict(
         tags=made.tags,
         annotations=made.annotations,
-        hold=made.first("hold") is not None,
-        failed=any(one.failed for one in made.deeds),
+        hold=hold is not None,
+        failed=made.failed,
+        rule_id=None if waits is None else waits.rule.id,
         approval_id=None if approval is None else _ask(draft, noun, row, approval),
         reason=made.reason,
     )

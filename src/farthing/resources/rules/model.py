@@ -162,6 +162,11 @@ class Plan(Struct, frozen=True):
         return next((one for one in self.deeds if one.action.action == does), None)
 
     @property
+    def failed(self) -> bool:
+        """Whether a rule could not say what it wants."""
+        return any(one.failed for one in self.deeds)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags that it gets."""
         return tuple(one.action.tag for one in self.deeds if one.action.tag is not None)

@@ -73,7 +73,9 @@ async def rehearse(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         seen = found if isinstance(found, Described) else draft.require(table, found.id)
-        return model.show_test(body.on, draft.ask_rules(body.on, seen, _step(body.step, seen)))
+        step = _step(body.step, seen)
+        findings = draft.ask_rules(body.on, seen, step)
+        return model.show_test(body.on, findings, step, draft.principal.actor)
 
     return Command(decide, needs=needs, rehearsal=True, matter=matter)
 
