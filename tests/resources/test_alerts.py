@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 from tests.resources.money import problem
 from tests.resources.test_rules import REFUSE, alerts, rule
 
@@ -56,6 +57,27 @@ async def test_the_history_says_that_a_rule_failed_and_that_one_raised_an_alert(
     assert first["reason"] == (
         'The rule "Seven" failed and held it. The rule "Look" raised an alert.'
     )
+
+
+async def test_a_rule_of_another_version_fails_and_stands_in_nobody_elses_way(
+    world: "World",
+) -> None:
+    payer, payee = await world.fund(), await world.account()
+    made = await rule(world, "object.amount > 1")
+    admin = await asyncpg.connect(world.house.database.admin_url)
+    sql = "UPDATE farthing.rules SET expression = 'object.tomorrow > 1' WHERE tenant_id = $1"
+    await admin.execute(sql, world.tenant.id)
+    await admin.close()
+    # Another rule lets this process read all of them anew.
+    tag = {"action": "tag", "tag": "seen"}
+    await rule(world, "true", tag)
+    sent = await world.sent(payer, payee, 1)
+    assert (sent["stateId"], sent["tags"]) == ("HELD", ["seen"])
+    (alert,) = await alerts(world)
+    assert alert["message"] == "This version of the service cannot read it."
+    gone = await world.call("DELETE", f"/v1/rules/{made['id']}", token=world.tenant.key)
+    assert gone.status_code == 200
+    assert (await world.sent(payer, payee, 1))["stateId"] == "EFFECTED"
 
 
 async def test_whoever_repeats_a_refused_request_is_told_of_once(world: "World") -> None:

@@ -17,7 +17,12 @@ _SENTENCES: Final[dict[type[BaseException], str]] = {
 }
 _UNDEFINED: Final = re.compile(r"Undefined variable or function: '(\w+)'")
 _FUNCTION: Final = re.compile(r"Function '(\w+)' error")
-_CONVERSIONS: Final = {"int": "number", "double": "number", "timestamp": "time"}
+_FUNCTIONS: Final = {
+    "int": "int(...) got a string that is no number.",
+    "double": "double(...) got a string that is no number.",
+    "timestamp": "timestamp(...) got a string that is no time.",
+    "unreadable": "This version of the service cannot read it.",
+}
 
 
 class Failure(Struct, frozen=True):
@@ -49,6 +54,6 @@ def explain(error: BaseException, names: Mapping[str, Piece]) -> Failure:
     if function:
         piece = names.get(function[1])
         name = piece.name if isinstance(piece, Helper) else function[1]
-        if name in _CONVERSIONS:
-            return Failure(f"{name}(...) got a string that is no {_CONVERSIONS[name]}.")
+        if name in _FUNCTIONS:
+            return Failure(_FUNCTIONS[name])
     return Failure("It could not be evaluated.")

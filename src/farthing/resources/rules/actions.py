@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.errors import Fault, RefusedByRule, TooManyRules, ValidationFailed
-from farthing.core.expressions import BadExpression, Expression, read_expression
+from farthing.core.expressions import UNREADABLE, BadExpression, Expression, read_expression
 from farthing.core.ids import new_id
 from farthing.core.rows import ObjectRow
 from farthing.db import objects
@@ -33,6 +34,8 @@ from farthing.resources.rules.model import (
     plan,
 )
 from farthing.resources.rules.store import RULES, counted_on, names_of
+
+log = structlog.get_logger()
 
 _MATTER = Matter(f"{NOUN}.change")
 
@@ -143,8 +146,15 @@ def read(trigger: str, expression: str) -> Expression:
 
 
 def compile_rule(rule: Rule) -> Expression:
-    """Return the expression of a rule, which was checked when it was made."""
-    return read(rule.trigger, rule.expression)
+    """Return the expression of a rule, which was checked when it was made.
+
+    Another version of the service may have done that, such as the next one during an upgrade.
+    """
+    try:
+        return read(rule.trigger, rule.expression)
+    except BadExpression as bad:
+        log.error("rule_unreadable", rule=str(rule.id), line=bad.line, column=bad.column)  # noqa: TRY400 - the place says it all
+        return UNREADABLE
 
 
 def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) -> Verdict:
