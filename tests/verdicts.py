@@ -87,13 +87,13 @@ class Bench:
         self.judged.append((trigger, step))
         wish = self.wants.get(trigger, Wish())
         verdict = wish.verdict
+        if wish.refusal is not None:
+            raise RefusedByRule(wish.refusal, ruleId=ids.say("rule", RULE))
         if wish.approval:
             how = {"four_eyes": wish.four_eyes, "lifetime": wish.lifetime, "message": "Is it so?"}
             approval_id = new_id()
             ask(draft, approval_id, RULE, table.noun, row.id, **how)  # type: ignore[arg-type]  # each has its type
             verdict = msgspec.structs.replace(verdict, approval_id=approval_id, reason=REASON)
-        if wish.refusal is not None:
-            raise RefusedByRule(wish.refusal, ruleId=ids.say("rule", RULE))
         return verdict
 
 

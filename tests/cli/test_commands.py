@@ -1,6 +1,7 @@
 """Commands are made from the operations: every one, every field, and nothing secret among them."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +16,14 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tools.client import __main__ as client_generator
 from tools.commands import __main__ as generator
 
-from farthing.cli import app, completion, numbers, options
+from farthing.cli import app, calling, completion, numbers, options
+from farthing.cli.examples import example
 from farthing.cli.exits import EXITS
 from farthing.cli.table import FILE, Command, Field, commands
 from farthing.rails.numbers import MAGIC_CARDS
 
 if TYPE_CHECKING:
+    from farthing.cli.asking import Typed
     from farthing.core.operation import Operation
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +55,7 @@ def test_every_operation_has_a_command() -> None:
         place = ("status",) if operation.id == "status.get" else commands()[operation.id].place
         told = command_at(*place).help
         if operation.id != "status.get":
-            assert told == f"{operation.summary}.", operation.id
+            assert told.startswith(f"{operation.summary}.\n\nExample: farthing "), operation.id
 
 
 @pytest.mark.parametrize("command", commands().values(), ids=lambda one: one.id)
@@ -68,6 +71,51 @@ def test_every_field_has_an_option_of_its_own(command: Command) -> None:
         wanted = (numbers.file_option(field),) if field.is_secret else names
         assert set(wanted) <= set(found), field
     assert "--json" in found
+
+
+@pytest.mark.parametrize("command", commands().values(), ids=lambda one: one.id)
+def test_the_example_of_every_command_can_be_typed(
+    farthing: Terminal, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    if command.id == "status.get":
+        return
+    asked: list[Typed] = []
+    monkeypatch.setattr(calling, "call", lambda _, typed: asked.append(typed))
+    farthing(*shlex.split(example(command))[1:])
+    (typed,) = asked
+    assert (typed.id is not None) == bool(command.noun)
+    needed = {one for one in command.fields if one.is_required and not one.is_secret}
+    filled = set(typed.fields) | (needed if typed.test_card else set())
+    assert needed <= filled
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/command-line.md"])
+def test_every_command_of_the_guides_can_be_typed(
+    farthing: Terminal, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    asked: list[Typed] = []
+    monkeypatch.setattr(calling, "call", lambda _, typed: asked.append(typed))
+    lines = re.findall(r"^farthing .*", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    groups = {*(one.place[0] for one in commands().values()), "trigger", "clock"} - {"tenants"}
+    typed = [words for line in lines if (words := shlex.split(line, comments=True))[1] in groups]
+    of_operations = [words for words in typed if words[1] != "status"]
+    for words in of_operations:
+        farthing(*words[1:])
+    assert len(asked) == len(of_operations) > 0
+
+
+def test_help_shows_one_name_of_each_option_and_its_choices_whole(farthing: Terminal) -> None:
+    told = re.sub(r"[\s│]+", " ", farthing("tx", "move", "--help").out)
+    assert "--to-state-id" not in told
+    assert "To state id. One of PENDING, PROCESSING, HELD, EFFECTED, ADJUSTED, ERRORED" in told
+    assert "--idempotency-key" in told
+    assert "--idempotency-key" not in farthing("tx", "list", "--help").out
+    assert "Transactions: inbound, outbound, internal" in farthing("--help").out
+    assert "{TX|CARD}" in farthing("trigger", "challenge", "--help").out
+
+
+def test_the_service_calls_them_transactions(farthing: Terminal) -> None:
+    assert farthing("transactions", "list").out == farthing("tx", "list").out
 
 
 def test_no_secret_can_stand_in_a_command() -> None:
@@ -149,6 +197,10 @@ def test_states_commands_and_recent_objects_are_completed(
     assert complete(farthing, monkeypatch, "farthing tx move tx/1 --to AD") == ["ADJUSTED"]
     assert complete(farthing, monkeypatch, "farthing trigger disp") == ["dispute"]
     assert made in complete(farthing, monkeypatch, "farthing customers get ")
+    assert made in complete(farthing, monkeypatch, "farthing accounts create --owner ")
+    assert made in complete(farthing, monkeypatch, "farthing tx list --as cust")
+    assert made in complete(farthing, monkeypatch, "farthing timeline customer/")
+    assert complete(farthing, monkeypatch, "farthing accounts create --owner card/") == []
     move = f"farthing customers move {made} --to "
     assert complete(farthing, monkeypatch, move) == ["DISABLED", "CLOSING"]
     (farthing.home / "sandbox.json").unlink()

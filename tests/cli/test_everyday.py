@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from typing import cast
 
 import pytest
+from rich.console import Console
 from tests.cli.conftest import Terminal
 from tests.client.conftest import Running, Shop
 from tests.resources.hooks import Receiver, receiving
 
+from farthing.cli import shown
 from farthing.cli.connection import Caller
 from farthing.cli.exits import Exit
 from farthing.cli.table import commands
@@ -89,25 +92,43 @@ def test_a_timeline_shows_everything_about_one_object_in_order(
     farthing("webhooks", "create", "--url", receiver.url(HOOK), "--event", "transaction.*")
     farthing("trigger", "dispute", paid, "--amount", "500")
     deliver(running, shop)
-    shown = farthing.ask("timeline", paid)
-    assert [one["at"] for one in shown] == sorted(one["at"] for one in shown)
-    assert {one["kind"] for one in shown} == {
+    found = farthing.ask("timeline", paid)
+    assert [one["at"] for one in found] == sorted(one["at"] for one in found)
+    assert {one["kind"] for one in found} == {
         *("request", "transition", "entry", "event", "delivery")
     }
-    events = [one["what"] for one in shown if one["kind"] == "event"]
+    events = [one["what"] for one in found if one["kind"] == "event"]
     assert events[-1] == "transaction.disputed"
-    assert "EFFECTED -> DISPUTED" in " ".join(one["what"] for one in shown)
-    (delivered,) = [one for one in shown if one["kind"] == "delivery"]
+    assert "EFFECTED -> DISPUTED" in " ".join(one["what"] for one in found)
+    (delivered,) = [one for one in found if one["kind"] == "delivery"]
     assert delivered["what"].startswith(f"transaction.disputed to {receiver.url(HOOK)}: 204 in")
     told = farthing("timeline", paid).out
     assert told.splitlines()[0].split() == ["at", "kind", "what", "id"]
-    assert len(told.splitlines()) == len(shown) + 1
+    assert len(told.splitlines()) == len(found) + 1
+    assert "set_aside: disputedDebits +GBP 5.00" in told
+    assert "set_aside: disputedDebits +500" in [one["what"] for one in found]
+
+
+def test_a_timeline_has_room_in_a_narrow_terminal(
+    farthing: Terminal, paid: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shown, "console", lambda: Console(width=80))
+    lines = farthing("timeline", paid).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    # A day, and whole identifiers that can be copied.
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", lines[1].strip())
+    (event, *_) = farthing.ask("events", "list", "--object", paid.replace("tx", "transaction"))[
+        "results"
+    ]
+    assert event["id"] in [line.strip() for line in lines]
 
 
 def test_a_customer_has_a_timeline_without_deliveries(farthing: Terminal, paid: str) -> None:
     owner = farthing.ask("tx", "get", paid)["toOwnerId"]
     kinds = {one["kind"] for one in farthing.ask("timeline", owner)}
     assert kinds == {"request", "transition", "event"}
+    nobody = f"{owner[:-8]}00000000"
+    assert "Next: `farthing customers list`" in farthing.run("timeline", nobody).err
     done = farthing.run("timeline", "voucher/1")
     assert (done.code, "Give an identifier" in done.err) == (Exit.USAGE, True)
 
@@ -119,6 +140,9 @@ def test_an_event_is_sent_again_to_every_webhook(
     event_id = event["results"][0]["id"]
     done = farthing.run("resend", event_id)
     assert (done.code, "farthing webhooks create" in done.err) == (Exit.NOT_FOUND, True)
+    done = farthing.run("resend", f"{event_id[:-8]}7fffffff")
+    assert done.code == Exit.NOT_FOUND
+    assert "Next: `farthing events list` shows what there is." in done.err
     words = ("--url", receiver.url(HOOK), "--event", "transaction.*")
     hook = farthing.ask("webhooks", "create", *words)["id"]
     assert f"{event_id} goes to {hook} once more." in farthing("resend", event_id).out
@@ -138,6 +162,14 @@ def test_an_event_is_sent_again_to_every_webhook(
 )
 def test_resend_says_what_it_takes(farthing: Terminal, words: tuple[str, ...]) -> None:
     assert farthing.run("resend", *words).code == Exit.USAGE
+
+
+def test_resend_says_where_to_find_what_it_takes(farthing: Terminal) -> None:
+    event = "event/0190a1b2-c3d4-8e5f-8a9b-0c1d2e3f4a5b"
+    done = farthing.run("resend", event, "--webhook", "mine")
+    assert (done.code, "`farthing webhooks list` shows" in done.err) == (Exit.USAGE, True)
+    done = farthing.run("resend", "event/mine")
+    assert (done.code, "`farthing events list` shows" in done.err) == (Exit.USAGE, True)
 
 
 def test_status_shows_every_part_and_what_to_do(farthing: Terminal, running: Running) -> None:
@@ -179,7 +211,8 @@ def test_the_demo_leaves_a_day_worth_looking_at(farthing: Terminal) -> None:
     told = farthing("demo").out
     assert "8/8" in told
     states = {one["stateId"] for one in farthing.ask("tx", "list", "--tag", "demo")["results"]}
-    assert states == {"EFFECTED", "DISPUTED", "FAILED", "CANCELLED", "ADJUSTED"}
+    assert states == {"EFFECTED", "DISPUTED", "FAILED", "CANCELLED", "ADJUSTED", "HELD"}
+    assert "GBP 120.00  EFFECTED" in told
     look = told.split("Look at it:")[1].splitlines()
     following = [line.split()[1:] for line in look if line.startswith("  farthing")]
     assert len(following) > 4
@@ -188,6 +221,14 @@ def test_the_demo_leaves_a_day_worth_looking_at(farthing: Terminal) -> None:
             assert farthing(*(one.strip("'") for one in words)).out
 
 
+def test_what_the_demo_tells_to_look_at_is_where_it_played(farthing: Terminal) -> None:
+    told = farthing("demo", "--home", str(farthing.home)).out
+    look = [line for line in told.splitlines() if line.startswith("  farthing")]
+    assert look
+    assert all(line.endswith(f" --home {farthing.home}") for line in look)
+
+
 def test_the_demo_refuses_a_live_key(farthing: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Caller, "is_sandbox", property(lambda _: False))
-    assert farthing.run("demo").code == Exit.USAGE
+    done = farthing.run("demo")
+    assert (done.code, "`farthing up` starts one" in done.err) == (Exit.USAGE, True)

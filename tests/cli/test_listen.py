@@ -14,11 +14,12 @@ from typing import Any, cast
 
 import httpx2
 import pytest
+from rich.console import Console
 from tests.cli.conftest import Terminal
 from tests.client.conftest import EAGER, Running, Shop
 from tests.resources.hooks import Got, Receiver, receiving
 
-from farthing.cli import listen
+from farthing.cli import listen, shown
 from farthing.cli.exits import Exit
 from farthing.client import Farthing, Retries, verify_webhook
 
@@ -97,7 +98,7 @@ def test_events_are_forwarded_signed_and_in_order_and_a_later_start_goes_on(
     assert "customer.created" in ada
     assert "204 in" in ada
     assert names(receiver) == ["Ada", "Bob"]
-    (kept,) = (home / "listen").iterdir()
+    (kept,) = (home / "listen").glob("*.json")
     secret = json.loads(kept.read_text())["secret"]
     assert secret in first.told
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
@@ -113,6 +114,55 @@ def test_events_are_forwarded_signed_and_in_order_and_a_later_start_goes_on(
         second.stop()
     assert names(receiver) == ["Ada", "Bob", "While away", "Carol"]
     assert secret not in second.told
+
+
+def test_what_happened_since_a_start_without_events_is_not_missed(
+    home: Path, receiver: Receiver, own: Farthing
+) -> None:
+    target = ("--forward", receiver.url(HOOK))
+    with listening(home, *target) as first:
+        first.stop()
+    name(own, "While away")
+    with listening(home, *target) as second:
+        second.lines(1)
+        second.stop()
+    assert names(receiver) == ["While away"]
+
+
+def test_two_do_not_forward_to_one_receiver(farthing: Terminal) -> None:
+    url = "http://127.0.0.1:1/hook"
+    held = listen.Book(farthing.home, url).hold()
+    done = farthing.run("listen", "--forward", url)
+    assert (done.code, f"the process {os.getpid()}. Stop it" in done.err) == (Exit.FAILED, True)
+    held.release()
+
+
+def test_a_log_that_began_anew_says_what_to_do(farthing: Terminal, shop: Shop) -> None:
+    book = listen.Book(farthing.home, "http://127.0.0.1:1/hook")
+    book.memory.last_event_ids[shop.id] = "event/8e5a46a2-74b6-862e-8000-000000000099"
+    book.write()
+    done = farthing.run("listen", "--forward", book.memory.url)
+    assert (done.code, "Say where with --since TIME." in done.err) == (Exit.FAILED, True)
+
+
+def test_a_service_that_went_away_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    patience = listen.Patience(first_pause=0)
+    assert patience.pause(1) == 0
+    assert capsys.readouterr().err == ""
+    patience.pause(2)
+    assert "does not answer" in capsys.readouterr().err
+
+
+def test_a_line_has_room_in_a_narrow_terminal(
+    own: Farthing, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shown, "console", lambda: Console(width=80))
+    name(own, "Ada")
+    *_, event = own.events.list()
+    listen.show_event(event)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith(f"  customer.created  {event.object_id}")
+    assert len(line) <= 80
 
 
 def test_several_receivers_are_remembered_beside_each_other(tmp_path: Path) -> None:
@@ -189,7 +239,7 @@ def test_the_operation_itself_streams_too(home: Path, own: Farthing) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--forward", "localhost:3000"), "--forward takes an address with http:// in front."),
+        (("--forward", "localhost:3000"), "--forward takes an address with http:// in front, such"),
         (("--since", "yesterday"), "--since takes a time such as"),
     ],
     ids=str,

@@ -65,6 +65,33 @@ def test_a_missing_card_number_says_where_it_can_come_from(farthing: Terminal, a
     assert "--test-card visa" in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (("cards", "create", "--card-number", NUMBER), "--card-number-file, in FARTHING_CARD"),
+        (("cards", "create", f"--card-number={NUMBER}"), "--card-number-file, in FARTHING_CARD"),
+        (("cards", "create", "--cvv", "123"), "--cvv-file, in FARTHING_CVV"),
+        (("tx", "list", "--api-key", NUMBER), "--key-file, in FARTHING_API_KEY"),
+        (("demo", "--key", NUMBER), "--key-file, in FARTHING_API_KEY"),
+    ],
+    ids=lambda one: one[2] if isinstance(one, tuple) and len(one) > 2 else None,
+)
+def test_a_secret_in_a_command_is_refused_with_a_word_on_where_it_belongs(
+    farthing: Terminal, words: tuple[str, ...], instead: str
+) -> None:
+    done = farthing.run(*words)
+    assert (done.code, instead in done.err) == (Exit.USAGE, True), done.err
+    assert NUMBER not in done.err
+
+
+def test_a_wrong_number_is_told_under_the_option_that_there_is(
+    farthing: Terminal, ada: str
+) -> None:
+    words = ("cards", "create", "--owner", ada, "--country", "GB", "--expiry", "1230")
+    done = farthing.run(*words, "--card-number-file=-", "--cvv-file=-", stdin="4242\n123\n")
+    assert (done.code, "  --card-number-file: Must be" in done.err) == (Exit.REFUSED, True)
+
+
 def test_a_test_card_is_named_by_its_fate(farthing: Terminal, ada: str) -> None:
     assert card(farthing, ada, "--test-card", "visa")["stateId"] == "ENABLED"
     assert card(farthing, ada, "--test-card", "asks-first")["stateId"] == "PROCESSING"
@@ -86,7 +113,7 @@ def test_a_customer_sees_its_own(farthing: Terminal, ada: str, account: str) -> 
 
 def test_what_is_of_the_house_takes_the_operators_key(farthing: Terminal, ada: str) -> None:
     made = farthing.ask("sandbox", "tenants", "create", "--name", "Throwaway")
-    assert farthing.ask("sandbox", "tenants", "delete", made["id"])["id"] == made["id"]
+    assert farthing.ask("sandbox", "tenants", "delete", made["id"], "--yes")["id"] == made["id"]
     assert farthing.ask("customers", "get", ada, "--operator")["id"] == ada
 
 

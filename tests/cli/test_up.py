@@ -146,6 +146,7 @@ def test_the_other_commands_find_it_by_its_home(sandbox: Sandbox) -> None:
     assert "8/8" in farthing("demo")
     made = json.loads(farthing("tx", "list", "--state", "DISPUTED", "--json"))["results"][0]["id"]
     assert "transaction.disputed" in farthing("timeline", made)
+    assert "every farthing is accounted for" in farthing("verify")
 
 
 def test_the_keys_are_in_a_private_file(sandbox: Sandbox) -> None:

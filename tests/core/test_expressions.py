@@ -98,6 +98,8 @@ def test_a_rule_asks_the_object_and_the_history() -> None:
         "now.getMonth() == 2 && now.getDayOfWeek() == 3 && now.getFullYear() == 2026",
         "timestamp('2026-03-04T07:06:07+02:00') == now",
         "timestamp('2026-03-04T07:06:07+02:00').getHours() == 5",
+        "timestamp('2026-03-04T07:06:07' + '+02:00') == now",
+        "['2026-03-04T07:06:07+02:00'].all(t, timestamp(t).getHours() == 5)",
         "duration('-1.5s') < duration('20ms') && duration('1us') > duration('1ns')",
         "object.rate * 2.0 == 3.0 && double(object.amount) > object.rate",
         "object.flow.matches('^OUT') && !object.flow.matches('^BOUND')",
@@ -163,6 +165,8 @@ def test_times_are_shown_in_utc() -> None:
         ("timestamp('9999-12-31T00:00:00Z') + duration('48h') > now", "leaves its range"),
         ("int(object.flow) > 1", "int(...) got a string that is no number."),
         ("double(object.flow) > 1.0", "double(...) got a string that is no number."),
+        ("timestamp(object.flow) > now", "timestamp(...) got a string that is no time."),
+        ("timestamp(object.note) > now", "object.note is absent"),
     ],
 )
 def test_a_rule_that_fails_says_why(source: str, sentence: str) -> None:

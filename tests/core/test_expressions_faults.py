@@ -139,6 +139,12 @@ def refused(source: str) -> BadExpression:
         ("duration('') > age", 1, 10, "A duration is numbers with units"),
         ("duration('876001h') > age", 1, 10, "A duration has 876000 hours at most."),
         ("duration() > age", 1, 1, "It is used so: duration(string)."),
+        (
+            "timestamp(now) > now",
+            1,
+            11,
+            "What timestamp takes must be a string, and this is a time",
+        ),
         ("timestamp('2026-01-01') > now", 1, 11, 'A timestamp is written "2026-01-31T12:00:00Z".'),
         ("timestamp('2026-02-30T00:00:00Z') > now", 1, 11, "A timestamp is written"),
         ("timestamp('0001-01-01T00:00:00+23:00') > now", 1, 11, "A timestamp is written"),

@@ -147,28 +147,10 @@ async def test_a_backtest_matches_what_the_rule_matched_when_it_was_there(
     assert len(told["samples"]) == min(20, len(dry))
 
 
-async def test_progress_is_told_after_each_chunk(
-    world: "World", monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "CHUNK", 2)
-    payer, payee = await world.fund(), await world.account()
-    for _ in range(4):
-        await world.sent(payer, payee, 1)
-    asked = await begin(world, await rule(world, 'history.count("internal", duration("1h")) > 1'))
-    await world.run(DUTY)
-    sql = (
-        "SELECT data FROM events WHERE type LIKE 'backtest.%' AND tenant_id = $1 ORDER BY position"
-    )
-    found = [str(one["data"]) for one in await world.house.database.fetch(sql, world.tenant.id)]
-    assert ['"processed":2,"total":5' in one for one in found].count(True) == 1
-    assert ['"processed":4,"total":5' in one for one in found].count(True) == 1
-    assert (await seen(world, asked))["matched"] == 2
-
-
 async def test_a_backtest_that_is_cancelled_is_run_no_further(
     world: "World", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "CHUNK", 1)
+    monkeypatch.setattr(store, "STRETCH", 1)
     payer, payee = await world.fund(), await world.account()
     await world.sent(payer, payee, 1)
     made = await rule(world, "true")
@@ -253,7 +235,7 @@ async def test_two_workers_do_not_run_the_same_one(world: "World") -> None:
     assert (told["stateId"], told["matched"]) == ("DONE", 2)
     sql = "SELECT count(*) FROM events WHERE tenant_id = $1 AND type LIKE 'backtest.%'"
     (count,) = await world.house.database.fetch(sql, world.tenant.id)
-    # Made, claimed, its one chunk, done.
+    # Made, claimed, its one stretch, done.
     assert count["count"] == 4
 
 

@@ -190,6 +190,20 @@ async def test_a_dispute_that_is_told_twice_is_opened_once(world: World) -> None
     assert await world.state(tx) == "EFFECTED", "also when answers to callers are forgotten"
 
 
+async def test_a_second_dispute_while_one_is_open_is_told_and_its_end_is_in_suspense(
+    world: World,
+) -> None:
+    account = await world.account()
+    tx = await world.disputed(await world.charged(account, 1000), 400)
+    tx = await world.disputed(tx, 300)
+    assert (tx["stateId"], (await world.events(tx))[-1]) == ("DISPUTED", "dispute_not_opened")
+    assert await world.amounts(account) == {"complete": 1000, "available": 600, "disputed": 400}
+    await world.dispute_ended(tx, 0)
+    await world.dispute_ended(tx, 300)
+    assert await world.amounts(account) == {"complete": 1000, "available": 1000}
+    assert await world.in_suspense() == -300
+
+
 async def test_the_end_of_a_dispute_is_not_written_before_its_beginning(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,6 +138,14 @@ async def test_a_rule_that_fails_holds_what_it_should_have_judged(world: "World"
     assert alert["kind"] == "FAILED"
 
 
+async def test_a_rule_can_ask_how_old_a_customer_is(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, 'now - timestamp(owner.createdAt) < duration("168h")')
+    assert problem(await world.internal(payer, payee, 1)) == (409, "refused_by_rule")
+    await world.later(days=7)
+    await world.sent(payer, payee, 1)
+
+
 async def test_the_rule_of_lowest_priority_number_speaks_first(world: "World") -> None:
     payer, payee = await world.fund(), await world.account()
     await rule(world, "true", {**REFUSE, "message": "Second."}, priority=2)

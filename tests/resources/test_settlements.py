@@ -192,6 +192,30 @@ async def test_a_request_that_is_refused_has_recalled_nothing(
     assert world.rail.sends("recall") == []
 
 
+@pytest.mark.parametrize(
+    ("when", "then"),
+    [
+        ('step.to == "CANCELLED"', {"action": "refuse", "message": "No."}),
+        ('step.to == "CANCELLED"', {"action": "hold"}),
+        ('object.annotations.absent == ""', {"action": "tag", "tag": "x"}),
+    ],
+)
+async def test_what_a_rule_does_not_let_stop_is_not_recalled(
+    world: World, when: str, then: dict[str, Any]
+) -> None:
+    world.rail.script["pay_out"].append(says("pending"))
+    account = await world.fund(1000)
+    tx = await world.paid_out(account, 400)
+    body = {"name": "A rule", "on": "transaction.transition", "when": when, "then": [then]}
+    rule = await world.made("/v1/rules", body, token=world.tenant.key)
+    assert problem(await world.move(tx, "CANCELLED")) == (409, "refused_by_rule")
+    assert world.rail.sends("recall") == []
+    assert await world.state(tx) == "PROCESSING"
+    await world.call("DELETE", f"/v1/rules/{rule['id']}", token=world.tenant.key)
+    await world.moved(tx, "CANCELLED")
+    assert world.rail.sends("recall") == [await world.order_of(tx)]
+
+
 async def test_the_operator_vouches_for_what_the_rail_does_not_say(world: World) -> None:
     world.rail.recalls = False
     world.rail.script["pay_out"] += [says("pending")] * 2

@@ -11,6 +11,7 @@ from farthing.core.ids import new_id
 if TYPE_CHECKING:
     from tests.resources.money import World
 
+MOVES = {"PENDING": ("PROCESSING", "CANCELLED"), "HELD": ("PROCESSING", "EFFECTED", "CANCELLED")}
 PAYOUT = {"flow": "OUTBOUND", "amount": "500", "currencyISO": "GBP"}
 
 
@@ -116,6 +117,29 @@ async def test_a_move_is_tried_with_its_step(world: "World") -> None:
     assert (await ask(world, on=on, objectId=held["id"], step=step))["result"] == "passes"
 
 
+@pytest.mark.parametrize("then", ["hold", "approve", "fail"])
+@pytest.mark.parametrize(("source", "targets"), MOVES.items())
+async def test_a_move_is_told_to_become_what_it_becomes(
+    world: "World", source: str, targets: tuple[str, ...], then: str
+) -> None:
+    payer, payee = await world.fund(), await world.account()
+    on = "transaction.transition"
+    when, does = ("true", then) if then != "fail" else ('object.annotations.x == ""', "hold")
+    made = await rule(world, when, {"action": does}, on=on)
+    for target in targets:
+        sent = await world.sent(payer, payee, 1, targetStateId=source)
+        told = await ask(world, on=on, objectId=sent["id"], step={"to": target})
+        answer = await world.move(sent, target)
+        shown = answer.json()
+        if answer.status_code == 409:
+            assert (told["result"], told["ruleId"]) == ("refused", shown["ruleId"])
+            assert shown["ruleId"] == made["id"]
+            continue
+        passes = "held" if shown["stateId"] == "HELD" else "passes"
+        waits = "approval" in shown["requirements"]
+        assert told["result"] == ("awaitsApproval" if waits else passes), target
+
+
 async def test_asking_leaves_nothing_behind(world: "World") -> None:
     payer, payee = await world.fund(), await world.account()
     sent = await world.sent(payer, payee, 1)
@@ -132,6 +156,23 @@ async def test_asking_leaves_nothing_behind(world: "World") -> None:
         assert (await ask(world, objectId=sent["id"]))["result"] == "awaitsApproval"
     assert await world.house.database.fetch(events, world.tenant.id) == before
     assert await alerts(world) == []
+
+
+async def test_asking_under_the_same_key_asks_anew_and_does_not_use_it_up(world: "World") -> None:
+    payer, payee = await world.fund(), await world.account()
+    sent = await world.sent(payer, payee, 1)
+
+    async def test() -> str:
+        body = {"on": "transaction.create", "objectId": sent["id"]}
+        more = {"token": world.tenant.key, "Idempotency_Key": "one"}
+        answer = await world.call("POST", "/v1/rules/test", body, **more)
+        assert "idempotency-replayed" not in answer.headers
+        return str(answer.json()["result"])
+
+    assert await test() == "passes"
+    body = {"name": "A rule", "on": "transaction.create", "when": "true", "then": [REFUSE]}
+    await world.made("/v1/rules", body, token=world.tenant.key, Idempotency_Key="one")
+    assert await test() == "refused"
 
 
 async def test_a_rule_that_fails_where_nothing_waits_refuses(world: "World") -> None:

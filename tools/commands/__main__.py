@@ -51,6 +51,7 @@ def _command(operation: Operation, schemas: Schemas) -> Command:
         fields=[*_body(operation, schemas), *_query(operation)],
         formats=list(operation.formats),
         is_stream=operation.stream is not None,
+        is_reading=operation.method == "GET",
     )
 
 

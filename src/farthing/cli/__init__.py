@@ -4,33 +4,31 @@ import sys
 from typing import Annotated, Any, Final, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from farthing import __version__
 from farthing.cli import everyday, operations, server
 from farthing.cli.exits import EXITS, Exit, Failure
+from farthing.cli.groups import OwnGroup
 from farthing.config import SettingsError
 
-# What is said often, without the word for where it stands.
-_SHORTCUTS: Final = {"clock": ("sandbox", "clock")}
 # A command of its own says more than the operation alone.
 _OWN: Final = frozenset({"status"})
 
 
-class Root(TyperGroup):
+class Root(OwnGroup):
     """The commands that are written, and those that are made from the operations."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name every command."""
         made = [one for one in operations.names_in(()) if one not in _OWN]
-        return [*super().list_commands(ctx), *made, *_SHORTCUTS]
+        return [*super().list_commands(ctx), *made, "clock"]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or make it."""
         written = super().get_command(ctx, cmd_name)
         if written is not None or cmd_name in _OWN:
             return written
-        return operations.find(_SHORTCUTS.get(cmd_name, (cmd_name,)))
+        return operations.find(operations.SHORTCUTS.get(cmd_name, (cmd_name,)))
 
 
 app: Final = typer.Typer(

@@ -1,39 +1,26 @@
-"""One call of an operation: from what was typed to what is shown."""
+"""One call of an operation: it is asked, awaited and shown."""
 
 import sys
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 import typer
 
-from farthing.cli import numbers, shown
+from farthing.cli import amounts, shown
+from farthing.cli.asking import Typed, ask_of
 from farthing.cli.connection import Caller, Reach, connect
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.failures import told
-from farthing.cli.table import Command, Field, commands
+from farthing.cli.table import Command, commands
 from farthing.client import _operations
-from farthing.client._asks import JSON, Ask, Operation
-from farthing.client._model import Body
+from farthing.client._asks import Ask, Operation
+from farthing.client.errors import FarthingError
 
-FORMATS: Final = {"csv": "text/csv", "xml": "application/xml"}
-
-
-@dataclass(frozen=True)
-class Typed:
-    """What was typed: the object, the fields, and how to call and to show."""
-
-    id: str | None = None
-    fields: dict[Field, Any] = field(default_factory=dict, repr=False)
-    files: dict[str, Path | None] = field(default_factory=dict)
-    test_card: str | None = None
-    body: Path | None = None
-    key: str | None = None
-    format: str | None = None
-    as_json: bool = False
-    rehearses: bool = False
-    reach: Reach = field(default_factory=Reach)
+# These can show the accounts of transactions, which know the currency.
+_WITH_ACCOUNTS: Final = frozenset({"tx.list", "tx.get"})
+_LARGEST_PAGE: Final = 100
 
 
 def call(command: Command, typed: Typed) -> None:
@@ -42,101 +29,104 @@ def call(command: Command, typed: Typed) -> None:
     with _caller(operation, typed.reach) as caller:
         if typed.test_card is not None and not caller.is_sandbox:
             raise Failure("--test-card is for the sandbox, and this is a live key.", Exit.USAGE)
-        ask = _ask(command, operation, typed)
+        ask = ask_of(command, operation, typed)
+        if command.destroys and not typed.is_sure:
+            _make_sure(command, ask)
         with told(command, caller, as_json=typed.as_json):
             if typed.rehearses:
                 _rehearse(caller, command, ask, typed)
-                return
-            if command.is_stream:
+            elif command.is_stream:
                 _follow(caller, ask, as_json=typed.as_json)
-                return
-            answer = caller.ask(ask)
-        present(answer, as_json=typed.as_json or ask.accept != JSON)
+            elif command.is_listing:
+                _list(caller, command, ask, typed)
+            else:
+                _show(caller, command, ask, is_raw=typed.as_json or typed.format is not None)
 
 
-def present(answer: bytes, *, as_json: bool) -> None:
-    """Show an answer: exactly as it came for machines, or for people."""
-    if as_json:
-        sys.stdout.write(answer.decode().rstrip("\n") + "\n")
-    else:
-        shown.show(msgspec.json.decode(answer))
+def _show(caller: Caller, command: Command, ask: Ask, *, is_raw: bool) -> None:
+    if is_raw:
+        present(wait_for(caller, ask))
+        return
+    answer = msgspec.json.decode(wait_for(caller, _with_accounts(command, ask)))
+    answer = amounts.spelt(answer, _currency(caller, answer))
+    if command.id in _WITH_ACCOUNTS and "accounts" not in ask.query.get("include", ""):
+        answer.pop("accounts", None)
+    shown.show(answer)
+    if answer.get("complete") is False:
+        shown.say(
+            "Something is left to do on the way. Give the same command again with the time `to`."
+        )
 
 
-def identifier(noun: str, text: str) -> str:
-    """Read an identifier as people paste it: with its noun, with that of a path, or without."""
-    return text if "/" in text or not noun else f"{noun}/{text}"
+def _list(caller: Caller, command: Command, ask: Ask, typed: Typed) -> None:
+    """Show a page, or one page after the other as they come."""
+    if typed.every_page:
+        ask = replace(ask, query={"limit": _LARGEST_PAGE, **ask.query})
+    pages = shown.Pages()
+    while True:
+        answer = wait_for(caller, ask if typed.as_json else _with_accounts(command, ask))
+        page = msgspec.json.decode(answer)
+        if typed.as_json:
+            present(answer)
+        else:
+            pages.show(amounts.spelt(page["results"]))
+        cursor = page.get("nextCursor")
+        if not cursor or not page.get("hasMore", True):
+            return
+        if not typed.every_page:
+            if not typed.as_json:
+                shown.say(f"There are more: --all, or --cursor {cursor}")
+            return
+        ask = replace(ask, query={**ask.query, "cursor": cursor})
+
+
+def present(answer: bytes) -> None:
+    """Print an answer exactly as it came, for machines."""
+    sys.stdout.write(answer.decode().rstrip("\n") + "\n")
+    sys.stdout.flush()
+
+
+def wait_for(caller: Caller, ask: Ask) -> bytes:
+    """Call an operation and return its answer as it came."""
+    with shown.waiting("Waiting for the service."):
+        return caller.ask(ask)
+
+
+def _with_accounts(command: Command, ask: Ask) -> Ask:
+    if command.id not in _WITH_ACCOUNTS:
+        return ask
+    wanted = [one for one in (ask.query.get("include"), "accounts") if one]
+    return replace(ask, query={**ask.query, "include": ",".join(wanted)})
+
+
+def _currency(caller: Caller, answer: Any) -> str | None:
+    """Return the currency of an answer; that of a transaction is known by its accounts."""
+    inner = answer.get("object")
+    found = inner if isinstance(inner, dict) else answer
+    named = amounts.currency_in(found)
+    if named is None and str(found.get("id")).startswith("transaction/"):
+        ask = Ask(_operations.TRANSACTIONS_GET, found["id"], {"include": "accounts"})
+        # An amount in the smallest unit is better than a failure after it was done.
+        with suppress(FarthingError):
+            named = amounts.currency_in(msgspec.json.decode(caller.ask(ask)))
+    return named
+
+
+def _make_sure(command: Command, ask: Ask) -> None:
+    spoken = " ".join(command.place)
+    if not sys.stdin.isatty():
+        raise Failure(
+            f"`farthing {spoken}` has no way back, so it asks first. Say --yes where nobody can "
+            "answer.",
+            Exit.USAGE,
+        )
+    typer.confirm(f"{command.summary} There is no way back for {ask.id}. Go on?", abort=True)
 
 
 def _caller(operation: Operation, reach: Reach) -> Caller:
     if operation.is_of_house:
         reach = replace(reach, operator=True)
     return connect(reach)
-
-
-def _ask(command: Command, operation: Operation, typed: Typed) -> Ask:
-    query = {one.place[0]: _value(one, value) for one, value in _said(typed, "query")}
-    has_body = any(one.part == "body" for one in command.fields)
-    body = _body(command, typed) if has_body else None
-    accept = JSON if typed.format in {None, "json"} else FORMATS[str(typed.format)]
-    if command.is_stream:
-        accept = "text/event-stream"
-    target = None if typed.id is None else identifier(command.noun, typed.id)
-    try:
-        return Ask(operation, target, query, body, typed.key, accept)
-    except ValueError as error:
-        raise Failure(str(error), Exit.USAGE) from None
-
-
-def _said(typed: Typed, part: str) -> list[tuple[Field, Any]]:
-    return [(one, value) for one, value in typed.fields.items() if one.part == part]
-
-
-def _body(command: Command, typed: Typed) -> Body:
-    body = _read_body(typed.body)
-    for one, value in _said(typed, "body"):
-        _put(body, one.place, _value(one, value))
-    if typed.test_card is not None:
-        body = numbers.with_test_card(typed.test_card, body)
-    missing = [one for one in command.fields if one.is_secret and one.place[-1] not in body]
-    # Options for a file are looked at also if the body has the field: they are more explicit.
-    named = [one for one in command.fields if typed.files.get(one.place[-1]) is not None]
-    wanted = missing + [one for one in named if one not in missing]
-    return Body({**body, **numbers.collect(wanted, typed.files)})
-
-
-def _read_body(file: Path | None) -> dict[str, Any]:
-    if file is None:
-        return {}
-    try:
-        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        raise Failure(
-            f"The body in {file} cannot be read. It must be one JSON object.", Exit.USAGE
-        ) from None
-
-
-def _put(body: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
-    for name in place[:-1]:
-        inner = body.setdefault(name, {})
-        if not isinstance(inner, dict):
-            raise Failure(f"In the body, {name} is no object.", Exit.USAGE)
-        body = inner
-    body[place[-1]] = value
-
-
-def _value(one: Field, value: Any) -> Any:
-    if one.kind == "map":
-        pairs = [text.partition("=") for text in value]
-        if not all(equals for _, equals, _ in pairs):
-            raise typer.BadParameter(f"Say {one.place[-1]} as NAME=VALUE.")
-        return {name: said for name, _, said in pairs}
-    if one.kind == "json":
-        try:
-            return msgspec.json.decode(value)
-        except msgspec.MsgspecError:
-            raise typer.BadParameter(f"Say {one.place[-1]} as JSON.") from None
-    return value
 
 
 def _follow(caller: Caller, ask: Ask, *, as_json: bool) -> None:
@@ -149,14 +139,17 @@ def _follow(caller: Caller, ask: Ask, *, as_json: bool) -> None:
 
 def _rehearse(caller: Caller, command: Command, ask: Ask, typed: Typed) -> None:
     """Tell whether a move is possible where the service has no rehearsal of its own for it."""
-    reading = commands()[command.id.replace(".move", ".transitions")]
-    answer = caller.ask(Ask(getattr(_operations, reading.constant), ask.id))
-    if typed.as_json:
-        present(answer, as_json=True)
-        return
-    found = msgspec.json.decode(answer)
     target = None if ask.body is None else ask.body.get("toStateId")
+    if target is None:
+        raise Failure("Say with --to where it is to go.", Exit.USAGE)
+    reading = commands()[command.id.replace(".move", ".transitions")]
+    answer = wait_for(caller, Ask(getattr(_operations, reading.constant), ask.id))
+    found = msgspec.json.decode(answer)
     why = {one["toStateId"]: one["why"] for one in found["possible"]}
+    if typed.as_json:
+        present(answer)
+    elif target in why:
+        typer.echo(f"{found['stateId']} -> {target}: {why[target]} Nothing was changed.")
     if target not in why:
         possible = ", ".join(why) or "nowhere"
         raise Failure(
@@ -164,4 +157,3 @@ def _rehearse(caller: Caller, command: Command, ask: Ask, typed: Typed) -> None:
             f"{possible}. Nothing was changed.",
             Exit.CONFLICT,
         )
-    typer.echo(f"{found['stateId']} -> {target}: {why[target]} Nothing was changed.")

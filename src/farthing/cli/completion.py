@@ -1,6 +1,6 @@
 """Completion: the objects that were made last, and the states that one can go to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,12 +14,15 @@ _SECONDS: Final = 2.0
 _MOST: Final = 20
 
 
-def recent(noun: str, given: Mapping[str, Any], incomplete: str) -> list[tuple[str, str]]:
-    """Return identifiers of a noun, each with a word about it; nothing if nobody can be asked."""
-    if noun not in namespaces():
-        return []
+def recent(
+    nouns: Iterable[str], given: Mapping[str, Any], incomplete: str, *, in_path: bool = True
+) -> list[tuple[str, str]]:
+    """Return identifiers of nouns, each with a word about it; nothing if nobody can be asked."""
+    said = {one: spoken(one) if in_path else one for one in nouns if one in namespaces()}
+    # Whoever has typed a noun wants nothing of the others.
+    begun = {one: word for one, word in said.items() if _may_become(word, incomplete)}
     try:
-        return [one for one in _ask(noun, given) if one[0].startswith(incomplete)]
+        return [one for one in _ask(begun, given) if one[0].startswith(incomplete)]
     except Exception:  # noqa: BLE001 - a completion that fails is one that has nothing to offer
         return []
 
@@ -35,6 +38,10 @@ def possible(
     return [one for one in found if one[0].startswith(incomplete)]
 
 
+def _may_become(word: str, incomplete: str) -> bool:
+    return f"{word}/".startswith(incomplete) or incomplete.startswith(f"{word}/")
+
+
 def _caller(given: Mapping[str, Any]) -> "Caller":
     from farthing.cli.connection import Reach, connect  # noqa: PLC0415 - no help needs the client
     from farthing.client import Retries  # noqa: PLC0415 - the same
@@ -44,10 +51,11 @@ def _caller(given: Mapping[str, Any]) -> "Caller":
     return connect(reach, retries=Retries(attempts=1))
 
 
-def _ask(noun: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _ask(said: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     with _caller(given) as caller:
-        found = getattr(caller, namespaces()[noun]).list(limit=_MOST)
-        return [(f"{spoken(noun)}/{one.id.partition('/')[2]}", _word(one)) for one in found]
+        for noun, word in said.items():
+            for one in getattr(caller, namespaces()[noun]).list(limit=_MOST):
+                yield f"{word}/{one.id.partition('/')[2]}", _word(one)
 
 
 def _ask_possible(identifier: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from farthing.cli.exits import Exit, Failure
 from farthing.cli.sandbox import DEFAULT_HOME, read_sandbox
 from farthing.client import Farthing, Retries
 from farthing.client._asks import Ask
+from farthing.client._credentials import address
 
 KEY: Final = "FARTHING_API_KEY"
 # Somebody waits at the terminal.
@@ -61,18 +62,32 @@ class Caller(Farthing):
 def connect(reach: Reach, **more: Any) -> Caller:
     """Return a client for whoever calls, or say where a key could come from."""
     key, base_url = find(reach)
+    is_sandbox = is_of_sandbox(key)
     try:
         caller = Caller(
             key,
-            sandbox=is_of_sandbox(key),
-            base_url=base_url,
+            sandbox=is_sandbox,
+            base_url=address_of(base_url, is_sandbox=is_sandbox),
             tenant=reach.tenant,
             timeout=reach.timeout,
             **{"retries": _RETRIES, **more},
         )
+    except ValueError as error:
+        raise Failure(f"{error} Look at {KEY}, --key-file and --tenant.", Exit.USAGE) from None
+    try:
         return caller.for_customer(reach.customer) if reach.customer else caller
     except ValueError as error:
-        raise Failure(str(error), Exit.USAGE) from None
+        raise Failure(f"--as: {error} `farthing customers list` has them.", Exit.USAGE) from None
+
+
+def address_of(base_url: str | None, *, is_sandbox: bool) -> str:
+    """Return where the service is, or say where that can be said."""
+    try:
+        return address(base_url, sandbox=is_sandbox)
+    except ValueError:
+        name = "FARTHING_SANDBOX_URL" if is_sandbox else "FARTHING_LIVE_URL"
+        sentence = f"Say where the service is in {name}, with https:// in front."
+        raise Failure(sentence, Exit.USAGE) from None
 
 
 def home_of(reach: Reach) -> Path:

@@ -1,12 +1,13 @@
 """`farthing demo`: a day of a marketplace, by real calls, that leaves data worth looking at."""
 
+import shlex
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from farthing.cli import shown
+from farthing.cli import amounts, shown
 from farthing.cli.connection import Caller, Reach, connect
 from farthing.cli.exits import Exit, Failure
 from farthing.cli.failures import told
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Payment = Transaction | TransactionDetail
 
 _TAG: Final = "demo"
+_CURRENCY: Final = "GBP"
 _UNDER_WAY: Final = frozenset({"ACCEPTED", "PROCESSING"})
 _PATIENCE: Final = 20.0
 _TICK: Final = 0.05
@@ -48,7 +50,9 @@ class Day:
         for name in (*_SELLERS, *_BUYERS):
             kind = "SOLE_TRADER" if name in _SELLERS else "INDIVIDUAL"
             made = self.client.customers.create(type=kind, name=name, tags=[_TAG])  # type: ignore[arg-type]  # both are types
-            account = self.client.accounts.create(owner_id=made.id, currency_iso="GBP", tags=[_TAG])
+            account = self.client.accounts.create(
+                owner_id=made.id, currency_iso=_CURRENCY, tags=[_TAG]
+            )
             self.owners[name], self.accounts[name] = made.id, account.id
 
     def give_cards(self) -> None:
@@ -66,7 +70,7 @@ class Day:
         for name, sort_code in _SELLERS.items():
             self.client.bank_accounts.create(
                 owner_id=self.owners[name],
-                currency_iso="GBP",
+                currency_iso=_CURRENCY,
                 country_iso="GB",
                 account_number="31926819",
                 sort_code=sort_code,
@@ -92,6 +96,7 @@ class Day:
         """Let buyers order; the money waits in escrow."""
         orders = {"bread": ("Ada", "Bakery", "1500"), "vase": ("Ada", "Potter", "6000")}
         orders |= {"cup": ("Ben", "Potter", "2500"), "album": ("Cleo", "Bookbinder", "4000")}
+        orders["clock"] = ("Ada", "Potter", "3500")
         for what, (buyer, seller, amount) in orders.items():
             self.orders[what] = self._settled(
                 self.client.transactions.internal(
@@ -107,7 +112,7 @@ class Day:
             )
 
     def deliver(self) -> None:
-        """Release escrow for what arrived, and give back what did not."""
+        """Release escrow for what arrived, and give back what did not; the clock is on its way."""
         for what in ("bread", "cup", "album"):
             self._move(what, "EFFECTED")
         self._move("vase", "CANCELLED")
@@ -159,10 +164,14 @@ def demo(reach: Reach) -> None:
     command = commands()["tx.list"]
     with connect(reach) as caller, told(command, caller):
         if not caller.is_sandbox:
-            raise Failure("The demo plays with money, and this is a live key.", Exit.USAGE)
+            raise Failure(
+                "The demo plays with money, and this is a live key. Use one of a sandbox; "
+                "`farthing up` starts one.",
+                Exit.USAGE,
+            )
         day = Day(caller)
         _play(day)
-        _tell(day)
+        _tell(day, "" if reach.home is None else f" --home {shlex.quote(str(reach.home))}")
 
 
 def _play(day: Day) -> None:
@@ -186,22 +195,23 @@ def _play(day: Day) -> None:
         progress.update(task, description="The day is over")
 
 
-def _tell(day: Day) -> None:
+def _tell(day: Day, home: str) -> None:
     out = shown.console(wraps=True)
     table = shown.plain("what", "amount", "stateId", "id")
     for name, one in (*day.paid.items(), *day.orders.items()):
-        what = one.description or name
-        table.add_row(what, one.amount, shown.word(one.state_id), shown.word(one.id))
+        amount = amounts.say(one.amount, _CURRENCY)
+        table.add_row(one.description or name, amount, shown.word(one.state_id), shown.word(one.id))
     out.print(table)
-    disputed = day.paid["Ben"].id.replace("transaction/", "tx/")
+    disputed, held = (shown.word(one.id) for one in (day.paid["Ben"], day.orders["clock"]))
     out.print("\nLook at it:")
     for line in (
         f"farthing timeline {disputed}",
         f"farthing trigger win {disputed}",
+        f"farthing tx move {held} --to EFFECTED --dry-run",
         "farthing tx list --state FAILED",
         f"farthing accounts list --owner {day.owners['Potter']}",
         "farthing events list --type 'transaction.*'",
         "farthing listen",
     ):
-        out.print(f"  {line}")
+        out.print(f"  {line}{home}")
     out.print(f"Every operation, with its fields and states: {day.client.base_url}/docs")

@@ -1,12 +1,17 @@
 """The commands of whoever builds on the service, beyond its operations."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
-from farthing.cli.operations import REACH, typed_function
+from farthing.cli.completion import recent
+from farthing.cli.groups import OwnCommand
+from farthing.cli.nouns import namespaces
+from farthing.cli.operations import typed_function
+from farthing.cli.parameters import REACH, complete_id
 from farthing.cli.trigger import TriggerGroup
 
 _PANEL: Final = "Build on it"
@@ -31,12 +36,20 @@ def _reaching(run: Callable[..., None]) -> Callable[..., None]:
         reach = Reach(**{name: given.pop(name) for name in REACH})
         run(reach=reach, **given)
 
-    made = typed_function(call, own | dict(REACH), inspect.getdoc(run) or "")
+    # A terminal breaks lines where it must, and would keep those of the source too.
+    words = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(run) or "")
+    made = typed_function(call, own | dict(REACH), words)
     made.__name__ = run.__name__
     return made
 
 
-@app.command(rich_help_panel=_PANEL)
+def _complete_object(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    # Asking for every noun would take too long.
+    nouns = namespaces() if "/" in incomplete else ("transaction",)
+    return recent(nouns, ctx.params, incomplete)
+
+
+@app.command(rich_help_panel=_PANEL, cls=OwnCommand)
 @_reaching
 def status(reach: Any, *, as_json: AsJson = False) -> None:
     """Show whether the service, its database and its worker are there; it needs no key.
@@ -48,7 +61,7 @@ def status(reach: Any, *, as_json: AsJson = False) -> None:
     run(reach, as_json=as_json)
 
 
-@app.command(rich_help_panel=_PANEL)
+@app.command(rich_help_panel=_PANEL, cls=OwnCommand)
 @_reaching
 def demo(reach: Any) -> None:
     """Play a day of a marketplace in the sandbox, and leave data worth looking at.
@@ -60,7 +73,7 @@ def demo(reach: Any) -> None:
     run(reach)
 
 
-@app.command(rich_help_panel=_PANEL)
+@app.command(rich_help_panel=_PANEL, cls=OwnCommand)
 @_reaching
 def listen(
     reach: Any,
@@ -90,7 +103,7 @@ def listen(
     run(reach, Wish(forward, types, since, as_json))
 
 
-@app.command(rich_help_panel=_PANEL)
+@app.command(rich_help_panel=_PANEL, cls=OwnCommand)
 @_reaching
 def resend(
     reach: Any,
@@ -102,7 +115,11 @@ def resend(
         str | None, typer.Option(help="Everything since this time, instead of one event.")
     ] = None,
     webhook: Annotated[
-        str | None, typer.Option(help="Only to this webhook; otherwise to all that are enabled.")
+        str | None,
+        typer.Option(
+            help="Only to this webhook; otherwise to all that are enabled.",
+            autocompletion=complete_id("webhook"),
+        ),
     ] = None,
 ) -> None:
     """Deliver an event, or everything since a time, to webhooks once more.
@@ -114,12 +131,19 @@ def resend(
     run(reach, what, since, webhook)
 
 
-@app.command(rich_help_panel=_PANEL)
+@app.command(rich_help_panel=_PANEL, cls=OwnCommand)
 @_reaching
 def timeline(
     reach: Any,
     *,
-    identifier: Annotated[str, typer.Argument(metavar="OBJECT", help="Which one, as tx/UUID.")],
+    identifier: Annotated[
+        str,
+        typer.Argument(
+            metavar="OBJECT",
+            help="Which one, as tx/UUID, customer/UUID and so on.",
+            autocompletion=_complete_object,
+        ),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show requests, transitions, entries, events and deliveries of one object, in order.

@@ -74,4 +74,7 @@ def _read(file: Path) -> str:
             return sys.stdin.readline().strip()
         return file.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
-        raise Failure(f"The file {file} cannot be read.", Exit.USAGE) from None
+        raise Failure(
+            f"The file {file} cannot be read. Name one that holds the number and nothing else.",
+            Exit.USAGE,
+        ) from None

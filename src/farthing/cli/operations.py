@@ -1,85 +1,22 @@
-"""Commands made from the table of operations: each field an option, each state a choice."""
+"""Commands made from the table of operations, each when somebody asks for it."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
 import typer
-from typer.core import TyperGroup
 
-from farthing.cli import options
-from farthing.cli.completion import possible, recent
-from farthing.cli.nouns import spoken
-from farthing.cli.numbers import TEST_CARDS, file_option, variable
-from farthing.cli.options import ARGUMENTS
-from farthing.cli.table import Command, Field, commands
+from farthing.cli.examples import example
+from farthing.cli.groups import OwnCommand, OwnGroup
+from farthing.cli.parameters import REACH, Parameters, parameters_of
+from farthing.cli.table import Command, commands
 
-_TYPES: Final[dict[str, Any]] = {
-    "number": int,
-    "flag": bool,
-    "list": list[str],
-    "map": list[str],
-}
-_WHO: Final = "Who calls, and where"
-Parameters = dict[str, tuple[Any, Any]]
-
-# What every command has for itself.
-REACH: Final[Mapping[str, tuple[Any, Any]]] = {
-    "customer": (
-        Annotated[
-            str | None,
-            typer.Option("--as", help="Call as this customer.", rich_help_panel=_WHO),
-        ],
-        None,
-    ),
-    "operator": (
-        Annotated[
-            bool,
-            typer.Option(
-                "--operator",
-                help="Call with the operator's key of the local sandbox.",
-                rich_help_panel=_WHO,
-            ),
-        ],
-        False,
-    ),
-    "tenant": (
-        Annotated[
-            str | None,
-            typer.Option(help="With an operator's key: in this tenant.", rich_help_panel=_WHO),
-        ],
-        None,
-    ),
-    "key_file": (
-        Annotated[
-            Path | None,
-            typer.Option(
-                help="A file with the key, - for standard input; otherwise FARTHING_API_KEY, or "
-                "the local sandbox.",
-                rich_help_panel=_WHO,
-            ),
-        ],
-        None,
-    ),
-    "home": (
-        Annotated[
-            Path | None,
-            typer.Option(
-                help="The home of a local sandbox; otherwise FARTHING_HOME.", rich_help_panel=_WHO
-            ),
-        ],
-        None,
-    ),
-}
-JSON: Final = (
-    Annotated[bool, typer.Option("--json", help="Print exactly what the service answered.")],
-    False,
-)
+# What is said often, without the word for where it stands; and what the service itself says.
+SHORTCUTS: Final = {"clock": ("sandbox", "clock"), "transactions": ("tx",)}
 
 
-class OperationGroup(TyperGroup):
+class OperationGroup(OwnGroup):
     """The commands of one noun; each is made when somebody asks for it."""
 
     place: tuple[str, ...] = ()
@@ -111,16 +48,13 @@ def find(place: tuple[str, ...]) -> Any:
     return group_of(place)
 
 
-def group_of(place: tuple[str, ...], words: str | None = None) -> Any:
+def group_of(place: tuple[str, ...]) -> Any:
     """Make the group at a place."""
     made = type("Group", (OperationGroup,), {"place": place})
-    things = place[-1].replace("-", " ").replace("tx", "transactions")
+    things = place[-1].replace("-", " ").replace("tx", "transactions").capitalize()
     where = " in the sandbox" if len(place) > 1 else ""
-    group = typer.Typer(
-        cls=made,
-        no_args_is_help=True,
-        help=words or f"Operations on {things}{where}.",
-    )
+    verbs = ", ".join(names_in(place))
+    group = typer.Typer(cls=made, no_args_is_help=True, help=f"{things}{where}: {verbs}.")
     group.callback()(lambda: None)
     found = _without_completion(group, place[-1])
     found.rich_help_panel = "Operations"
@@ -133,15 +67,22 @@ def _without_completion(app: typer.Typer, name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def command_of(
-    command: Command, name: str | None = None, run: Callable[..., None] | None = None
-) -> Any:
+def command_of(command: Command) -> Any:
     """Make the command of one operation."""
-    parameters = _parameters(command)
-    made = typed_function(run or partial(_run, command), parameters, command.summary)
+    run, parameters = partial(_run, command), parameters_of(command)
+    return made_command(command.name, run, parameters, [command.summary, example(command)])
+
+
+def made_command(
+    name: str, run: Callable[..., None], parameters: Parameters, words: list[str]
+) -> Any:
+    """Make a command that is not written; its words are a sentence and an example."""
+    sentence, line = words
+    # A bracket would begin a colour.
+    told = f"{sentence}\n\nExample: {line}".replace("[", r"\[")
     app = typer.Typer()
-    app.command(name or command.name)(made)
-    return _without_completion(app, name or command.name)
+    app.command(name, cls=OwnCommand)(typed_function(run, parameters, told))
+    return _without_completion(app, name)
 
 
 def typed_function(
@@ -163,91 +104,9 @@ def typed_function(
     return made
 
 
-def _parameters(command: Command) -> Parameters:
-    found: Parameters = {}
-    if command.noun:
-        found["id"] = (_id_argument(command), inspect.Parameter.empty)
-    named = options.names(command)
-    for number, field in enumerate(command.fields):
-        if not field.is_secret:
-            found[f"field_{number}"] = (_option(command, field, named[field]), None)
-    secrets = [one for one in command.fields if one.is_secret]
-    for one in secrets:
-        words = f"A file with it, - for standard input; or {variable(one)}, or a prompt."
-        told = typer.Option(file_option(one), help=words)
-        found[f"file_{one.place[-1]}"] = (Annotated[Path | None, told], None)
-    if secrets:
-        told = typer.Option("--test-card", help="A card of the sandbox, by what becomes of it.")
-        found["test_card"] = (Annotated[Literal[tuple(TEST_CARDS)] | None, told], None)
-    return found | _ways(command) | dict(REACH)
-
-
-def _ways(command: Command) -> Parameters:
-    """Return how to say and to see everything else."""
-    found: Parameters = {}
-    if any(one.part == "body" for one in command.fields):
-        told = typer.Option("--body", help="A file with the body as JSON, - for standard input.")
-        found["body"] = (Annotated[Path | None, told], None)
-    if command.name == "move" and not any(one.place == ("dryRun",) for one in command.fields):
-        told = typer.Option("--dry-run", help="Say whether it is possible, and change nothing.")
-        found["rehearses"] = (Annotated[bool, told], False)
-    if command.formats:
-        told = typer.Option("--format", help="In which form.")
-        found["format"] = (Annotated[Literal["json", "csv", "xml"] | None, told], None)
-    found["as_json"] = JSON
-    told = typer.Option(
-        "--idempotency-key", help="Sent twice under one key, done once.", rich_help_panel=_WHO
-    )
-    found["key"] = (Annotated[str | None, told], None)
-    return found
-
-
-def _id_argument(command: Command) -> Any:
-    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-        return recent(command.noun, ctx.params, incomplete)
-
-    word = spoken(command.noun)
-    told = typer.Argument(
-        metavar=word.replace("_", "-").upper(),
-        help=f"Which one, as {word}/UUID.",
-        autocompletion=complete,
-    )
-    return Annotated[str, told]
-
-
-def _option(command: Command, field: Field, named: tuple[str, ...]) -> Any:
-    kind: Any = Literal[field.choices] if field.choices else _TYPES.get(field.kind, str)
-    if field.choices and field.kind == "list":
-        kind = list[kind]
-    words = field.help or options.kebab(field.place[-1]).replace("-", " ").capitalize() + "."
-    words += " As NAME=VALUE." if field.kind == "map" else ""
-    words += " As JSON." if field.kind == "json" else ""
-    words += " Needed." if field.is_required else ""
-    # A bracket would begin a colour.
-    words = words.replace("[", r"\[")
-    if ARGUMENTS.get(command.id) == field.place[-1]:
-        return Annotated[kind | None, typer.Argument(metavar=field.place[-1].upper(), help=words)]
-    names = list(named)
-    if field.kind == "flag":
-        names[-1] += f"/--no-{names[-1].removeprefix('--')}"
-    if field.place == ("toStateId",):
-        return Annotated[kind | None, typer.Option(*names, help=words, autocompletion=_to(field))]
-    panel = None if len(field.place) == 1 or "ddress" not in field.place[0] else "Address"
-    return Annotated[kind | None, typer.Option(*names, help=words, rich_help_panel=panel)]
-
-
-def _to(field: Field) -> Callable[..., list[tuple[str, str]]]:
-    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-        # A line that ends in an option without its value is not read, only cut into words.
-        named = ctx.params.get("id") or next((one for one in ctx.args if "/" in one), None)
-        return possible(field.choices, {**ctx.params, "id": named}, incomplete)
-
-    return complete
-
-
 def read(command: Command, given: dict[str, Any]) -> Any:
     """Sort what was typed."""
-    from farthing.cli.calling import Typed  # noqa: PLC0415 - the client is not needed for help
+    from farthing.cli.asking import Typed  # noqa: PLC0415 - the client is not needed for help
     from farthing.cli.connection import Reach  # noqa: PLC0415 - the same
 
     reach = Reach(**{name: given.pop(name) for name in REACH})

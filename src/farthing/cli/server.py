@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from msgspec.structs import replace
 from rich.console import Console
 
 from farthing.cli.exits import Failure
@@ -34,8 +35,36 @@ def _house() -> Iterator[None]:
         raise Failure(str(error)) from None
     except AWAY as error:
         raise Failure(
-            f"The database cannot be reached: {error}. Is FARTHING_DATABASE_URL right?"
+            f"The database cannot be reached: {error}. Is FARTHING_DATABASE_URL right? For a "
+            "sandbox of this machine, `farthing up` must run."
         ) from None
+
+
+def _settings(home: Path) -> Settings:
+    """Return the settings; without a database of one's own, those of the sandbox in the home."""
+    settings = Settings.load()
+    if settings.database_url or settings.database_url_file or not (home / "postgres/data").exists():
+        return settings
+    from farthing.cli.home import Home  # noqa: PLC0415 - slow to import
+    from farthing.db.embedded import EmbeddedServer  # noqa: PLC0415 - slow to import
+
+    held = Home(home)
+    typer.echo(f"FARTHING_DATABASE_URL is not set: this is the sandbox in {held.folder}.", err=True)
+    return replace(
+        settings,
+        database_url=EmbeddedServer(held.postgres).url(),
+        master_key_file=str(held.master_key_file),
+        master_key="",
+    )
+
+
+LocalHome = Annotated[
+    Path,
+    typer.Option(
+        help="The home of a local sandbox, if FARTHING_DATABASE_URL is not set.",
+        envvar="FARTHING_HOME",
+    ),
+]
 
 
 @app.command(rich_help_panel=_PANEL)
@@ -103,17 +132,17 @@ def migrate() -> None:
 
 
 @app.command(rich_help_panel=_PANEL)
-def verify() -> None:
+def verify(home: LocalHome = DEFAULT_HOME) -> None:
     """Recompute every balance from its entries and check all invariants, while the service runs.
 
     Exits with 1 and shows the first discrepancies if anything does not hold.
 
-    Example: FARTHING_DATABASE_URL=postgresql://... farthing verify
+    Example: farthing verify
     """
     with _house():
         from farthing.cli.verify import verify as run  # noqa: PLC0415 - slow to import
 
-        url = Settings.load().require_database_url()
+        url = _settings(home).require_database_url()
         holds = asyncio.run(run(url, Console(stderr=False)))
     if not holds:
         raise Failure("The books do not hold. Stop writing, keep a copy of the database, and look.")
@@ -124,7 +153,7 @@ app.add_typer(vault, name="vault", rich_help_panel=_PANEL)
 
 
 @vault.command("rotate")
-def rotate_vault() -> None:
+def rotate_vault(home: LocalHome = DEFAULT_HOME) -> None:
     """Make a new data key and encrypt every card number anew, while the services run.
 
     A rotation that was interrupted goes on where it stopped.
@@ -134,7 +163,7 @@ def rotate_vault() -> None:
     with _house():
         from farthing.cli.vault import rotate  # noqa: PLC0415 - slow to import
 
-        is_done = asyncio.run(rotate(Settings.load(), Console()))
+        is_done = asyncio.run(rotate(_settings(home), Console()))
     if not is_done:
         raise Failure(
             "Some numbers are not under the new key. Look at what is listed, then run it again."

@@ -9,28 +9,27 @@ import httpx2
 import msgspec
 
 from farthing.cli import shown
-from farthing.cli.connection import Reach, find, is_of_sandbox
+from farthing.cli.connection import Reach, address_of, find, is_of_sandbox
 from farthing.cli.exits import Exit, Failure
-from farthing.client._credentials import address
+from farthing.cli.failures import nobody_at
 
 _SECONDS: Final = 10.0
 
 
 def status(reach: Reach, *, as_json: bool) -> None:
     """Show the health of the service, part by part; it needs no key."""
-    url = _address(reach)
+    url, is_sandbox = _address(reach)
     try:
         answer = httpx2.get(f"{url}/v1/status", timeout=_SECONDS)
         found = msgspec.json.decode(answer.content)
         parts = found["components"]
     except httpx2.RequestError:
-        raise Failure(
-            f"Nothing answers at {url}. Start one with `farthing up`, or say where it is in "
-            "FARTHING_SANDBOX_URL or FARTHING_LIVE_URL.",
-            Exit.UNAVAILABLE,
-        ) from None
+        raise nobody_at(url, is_sandbox=is_sandbox) from None
     except (msgspec.MsgspecError, KeyError, TypeError, UnicodeDecodeError):
-        raise Failure(f"Something answers at {url}, and is no Farthing.", Exit.UNEXPECTED) from None
+        raise Failure(
+            f"Something answers at {url}, and is no Farthing. Is the address right?",
+            Exit.UNEXPECTED,
+        ) from None
     if as_json:
         sys.stdout.write(answer.text.rstrip("\n") + "\n")
     else:
@@ -46,8 +45,8 @@ def status(reach: Reach, *, as_json: bool) -> None:
         )
 
 
-def _address(reach: Reach) -> str:
-    """Return where the service is for whoever has this key; without one, where there is one."""
+def _address(reach: Reach) -> tuple[str, bool]:
+    """Return where the service is, and whether it is a sandbox, by the key if there is one."""
     base_url, is_sandbox = None, "FARTHING_SANDBOX_URL" in os.environ
     try:
         key, base_url = find(replace(reach, may_prompt=False))
@@ -56,7 +55,4 @@ def _address(reach: Reach) -> str:
         if failure.exit != Exit.NO_ACCESS:
             raise
         is_sandbox |= "FARTHING_LIVE_URL" not in os.environ
-    try:
-        return address(base_url, sandbox=is_sandbox)
-    except ValueError as error:
-        raise Failure(str(error), Exit.USAGE) from None
+    return address_of(base_url, is_sandbox=is_sandbox), is_sandbox

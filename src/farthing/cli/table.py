@@ -41,6 +41,7 @@ class Command(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
     fields: list[Field] = []
     formats: list[str] = []
     is_stream: bool = False
+    is_reading: bool = False
 
     @property
     def name(self) -> str:
@@ -51,6 +52,11 @@ class Command(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
     def is_listing(self) -> bool:
         """Tell whether it reads a collection page by page."""
         return any(one.place == ("cursor",) for one in self.fields)
+
+    @property
+    def destroys(self) -> bool:
+        """Tell whether there is no way back from it."""
+        return self.name in {"delete", "reset", "restore"}
 
 
 @cache

@@ -3,10 +3,11 @@
 from functools import partial
 from typing import Any
 
-from typer.core import TyperGroup
-
 from farthing.cli import operations
+from farthing.cli.examples import example
+from farthing.cli.groups import OwnGroup
 from farthing.cli.nouns import noun_of
+from farthing.cli.parameters import parameters_of
 from farthing.cli.table import Command, commands
 
 
@@ -20,7 +21,7 @@ def controls() -> dict[str, list[Command]]:
     return found
 
 
-class TriggerGroup(TyperGroup):
+class TriggerGroup(OwnGroup):
     """A command for everything that can be triggered."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -32,7 +33,9 @@ class TriggerGroup(TyperGroup):
         few = controls().get(cmd_name)
         if few is None:
             return super().get_command(ctx, cmd_name)
-        return operations.command_of(few[0], cmd_name, partial(_run, few))
+        parameters = parameters_of(few[0], tuple(one.noun for one in few))
+        words = [" Or: ".join(one.summary for one in few), example(few[0], ("trigger", cmd_name))]
+        return operations.made_command(cmd_name, partial(_run, few), parameters, words)
 
 
 def _run(few: list[Command], **given: Any) -> None:

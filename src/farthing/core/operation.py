@@ -54,6 +54,8 @@ class Operation:
     # Plays with the outside world, so that in live there is no such address. What it prepares has
     # effects of its own: nothing is prepared for a repeat.
     sandbox_only: bool = False
+    # Only asks, although it goes the way of a write: answered anew each time, also under a key.
+    rehearses: bool = False
     # The operator's own matter, which is done in no tenant.
     of_house: bool = False
 

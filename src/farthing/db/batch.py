@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from farthing.core.errors import InternalError, Problem
+from farthing.core.errors import InternalError, Problem, RefusedByRule
 from farthing.db import repeats
 from farthing.db.clocks import ClockMoved
 from farthing.db.commands import (
@@ -229,6 +229,8 @@ class Batch:
             if problem.status >= 500:  # noqa: PLR2004 - HTTP's own line
                 # It says nothing of the request itself, so that it is not remembered.
                 return problem
+            if isinstance(problem, RefusedByRule) and not command.rehearsal:
+                self._merge(draft.refused())
             return Answer(problem.status, problem.encode(context.request_id))
         except Exception:
             # Whatever it is, it is this command's own fault, and its neighbours are not to suffer.

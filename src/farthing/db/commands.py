@@ -99,7 +99,7 @@ class Command(Struct, frozen=True):
     """A pure decision over the rows that it needs.
 
     `decide` reads and writes through the draft that it is given, returns the answer, or raises
-    a Problem, in which case nothing of it remains.
+    a Problem, in which case nothing of it remains but what rules tell of it if one refuses it.
     """
 
     decide: Callable[[Any], Shown]

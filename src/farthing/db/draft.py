@@ -1,8 +1,7 @@
 """A draft: what one command sees and writes, kept apart until it has decided."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -11,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from farthing.core.actors import Actor, Principal
-from farthing.core.errors import NotFound, Problem
+from farthing.core.errors import NotFound
 from farthing.core.rows import ObjectRow, VersionedRow
 from farthing.db.commands import EVENTS, HISTORY, Context, EventRow, HistoryRow, RowKey, Rows
 from farthing.db.hearings import FREE, Book, Hearing, Step, Verdict
@@ -46,6 +45,7 @@ class Draft:
         self.removed: set[RowKey] = set()
         self._written: dict[UUID, tuple[int, Raw]] = {}
         self.appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
+        self._told: list[Callable[[Draft], object]] = []
 
     @property
     def principal(self) -> Principal:
@@ -106,17 +106,17 @@ class Draft:
             self.changed.pop((table, row_id), None)
             self.removed.add((table, row_id))
 
-    @contextmanager
-    def whole(self) -> Iterator[None]:
-        """Leave nothing of what is done within if a Problem ends it."""
-        kept = (dict(self.changed), set(self.added), set(self.removed), dict(self._written))
-        appended = {table: list(rows) for table, rows in self.appended.items()}
-        try:
-            yield
-        except Problem:
-            self.changed, self.added, self.removed, self._written = kept
-            self.appended = defaultdict(list, appended)
-            raise
+    def tell(self, write: Callable[["Draft"], object]) -> None:
+        """Write something that is to be known also if a rule refuses the command."""
+        write(self)
+        self._told.append(write)
+
+    def refused(self) -> "Draft":
+        """Return what remains of this command although a rule refuses it: what it tells."""
+        remains = Draft({}, set(), self._context, self.now)
+        for write in self._told:
+            write(remains)
+        return remains
 
     def judge(self, table: ObjectTable[Obj], row: Obj, step: Step | None = None) -> Verdict:
         """Ask the tenant's rules about an object that is to be made or moved.

@@ -63,8 +63,12 @@ class Verdict(Struct, frozen=True):
     annotations: Mapping[str, str] = {}
     # It is to be kept from going on until somebody releases it.
     hold: bool = False
+    # One of them could not be asked, so that nobody knows whether it would have let this pass.
+    failed: bool = False
     # The approval that it waits for.
     approval_id: UUID | None = None
+    # The first rule that lets it wait.
+    rule_id: UUID | None = None
     # Which rules said so, for the object's history.
     reason: str | None = None
 
@@ -95,7 +99,8 @@ class Verdict(Struct, frozen=True):
     def refusal(self, what: str) -> RefusedByRule:
         """Say that the rules let something wait that cannot."""
         said = f" {self.reason}" if self.reason else ""
-        return RefusedByRule(f"A rule lets this wait, and {what} cannot wait.{said}")
+        named = {} if self.rule_id is None else {"ruleId": ids.say("rule", self.rule_id)}
+        return RefusedByRule(f"A rule lets this wait, and {what} cannot wait.{said}", **named)
 
 
 FREE: Final = Verdict()

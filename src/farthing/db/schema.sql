@@ -705,6 +705,8 @@ CREATE TABLE alerts (
     noun text NOT NULL,
     object_id uuid NOT NULL,
     message text NOT NULL,
+    -- A rule refused it, so that nothing of this name may be there.
+    refused boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, rule_id) REFERENCES rules
 );

@@ -79,19 +79,18 @@ class RuleHearing:
         noun = table.noun
         trigger = f"{noun}.{'transition' if step else 'create'}"
         chapter, affair = self._book.chapters.get(trigger), self._affair(trigger, row)
-        verdict = FREE
+        met: list[Finding] = []
         if chapter is not None:
             values = self._evaluate(draft, chapter, affair, noun, row, step)
             met = [Finding(chapter.rules[place], one) for place, one in values if one is not False]
-            if met:
-                verdict = apply(draft, noun, row, met)
+        # Before it can be refused: money that has come is there nevertheless.
         if affair.counted:
             amount = getattr(row, "amount", 0)
             what = FLOWS[row.flow] if noun == _TRANSACTION else NOUNS[noun]  # type: ignore[attr-defined]  # transactions have one
             for counted, least, tally_id in affair.counted:
                 if counted == what and amount >= least:
                     count(draft, tally_id, amount)
-        return verdict
+        return apply(draft, noun, row, met) if met else FREE
 
     def find(
         self, draft: Draft, trigger: str, row: ObjectRow | Described, step: Step | None = None

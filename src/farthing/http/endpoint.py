@@ -60,7 +60,7 @@ class Endpoint:
         body, key = None, None
         if operation.writes:
             body, key = await self._take_body(operation, scope, headers, receive, shown, now)
-        if getattr(query, "dry_run", False):
+        if operation.rehearses or getattr(query, "dry_run", False):
             # What changes nothing is not remembered either.
             key = None
         call = Call(

@@ -10,7 +10,13 @@ from farthing.core.expressions.check import Checker
 from farthing.core.expressions.failures import Failure
 from farthing.core.expressions.faults import BadExpression, Fault
 from farthing.core.expressions.parse import parse
-from farthing.core.expressions.program import Combined, Expression, reads_of, windows_of
+from farthing.core.expressions.program import (
+    UNREADABLE,
+    Combined,
+    Expression,
+    reads_of,
+    windows_of,
+)
 from farthing.core.expressions.reference import Reference, describe
 from farthing.core.expressions.types import (
     BOOL,
@@ -35,6 +41,7 @@ __all__ = [
     "NULL",
     "STRING",
     "TIMESTAMP",
+    "UNREADABLE",
     "BadExpression",
     "Combined",
     "Expression",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from farthing.core.expressions import macros
-from farthing.core.expressions.checked import Checked, between, written
+from farthing.core.expressions.checked import Checked, between, expect, written
 from farthing.core.expressions.costs import OF_HELPING, OF_LOOKING, SMALL, either, of_matching
 from farthing.core.expressions.emit import Helper, write_duration, write_timestamp
 from farthing.core.expressions.faults import Fault, choice
@@ -23,7 +23,7 @@ from farthing.core.expressions.literals import (
     read_timestamp,
 )
 from farthing.core.expressions.nodes import Call, Name, Node, Value
-from farthing.core.expressions.types import BOOL, INT, STRING, common
+from farthing.core.expressions.types import BOOL, INT, STRING, TIMESTAMP, common
 from farthing.core.expressions.windows import HISTORY, QUESTIONS, Window
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _check_function(checker: "Checker", node: Call) -> Checked:
     if node.function == "has":
         return macros.check_has(checker, node)
     if node.function in WRITTEN_OUT:
-        return _check_written_out(node)
+        return _check_timestamp(checker, node) or _check_written_out(node)
     if node.function not in FUNCTIONS:
         if node.function in METHODS or node.function in MACROS or node.function == "matches":
             raise Fault("This is written after a dot: value.function(...).", node.at)
@@ -88,6 +88,18 @@ def _check_matches(checker: "Checker", node: Call, target: Checked) -> Checked:
     pattern = read_pattern(_text(node.arguments[0], "The pattern"), node.arguments[0].start)
     work = OF_HELPING + of_matching(target.size, compile_pattern(pattern).programsize)
     return written(BOOL, Helper("matches", pattern), "(", target, ")", work=work)
+
+
+def _check_timestamp(checker: "Checker", node: Call) -> Checked | None:
+    """Check a time that is read from a string only when the rule runs."""
+    if node.function != "timestamp" or len(node.arguments) != 1:
+        return None
+    (argument,) = node.arguments
+    if isinstance(argument, Value):
+        return None
+    text = checker.check(argument)
+    expect(text, STRING, argument.start, "What timestamp takes")
+    return written(TIMESTAMP, Helper("timestamp"), "(", text, ")", work=OF_HELPING)
 
 
 def _check_written_out(node: Call) -> Checked:

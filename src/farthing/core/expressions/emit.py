@@ -41,7 +41,7 @@ class Word(Struct, frozen=True):
 class Helper(Struct, frozen=True):
     """A function of ours, where the library is slow or counts otherwise than CEL says."""
 
-    name: Literal["size", "matches"]
+    name: Literal["size", "matches", "timestamp", "unreadable"]
     pattern: str = ""
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from farthing.core.expressions.emit import Piece, Slot
+from farthing.core.expressions.emit import Helper, Piece, Slot
 
 _SENTENCES: Final[dict[type[BaseException], str]] = {
     KeyError: "A field or key that it reads is absent; has(...) or in can ask before.",
@@ -16,7 +16,13 @@ _SENTENCES: Final[dict[type[BaseException], str]] = {
     TypeError: "A value does not have the type that it should have.",
 }
 _UNDEFINED: Final = re.compile(r"Undefined variable or function: '(\w+)'")
-_FUNCTION: Final = re.compile(r"Function '(int|double)' error")
+_FUNCTION: Final = re.compile(r"Function '(\w+)' error")
+_FUNCTIONS: Final = {
+    "int": "int(...) got a string that is no number.",
+    "double": "double(...) got a string that is no number.",
+    "timestamp": "timestamp(...) got a string that is no time.",
+    "unreadable": "This version of the service cannot read it.",
+}
 
 
 class Failure(Struct, frozen=True):
@@ -46,5 +52,8 @@ def explain(error: BaseException, names: Mapping[str, Piece]) -> Failure:
         return Failure("An answer of the history is missing.")
     function = _FUNCTION.match(str(error))
     if function:
-        return Failure(f"{function[1]}(...) got a string that is no number.")
+        piece = names.get(function[1])
+        name = piece.name if isinstance(piece, Helper) else function[1]
+        if name in _FUNCTIONS:
+            return Failure(_FUNCTIONS[name])
     return Failure("It could not be evaluated.")

@@ -78,11 +78,14 @@ FUNCTIONS: Final[dict[str, tuple[Signature, ...]]] = {
     ),
 }
 
-# Their one argument is written out, so that it is checked before the rule is ever used.
+# Their one argument is written out, so that it is checked before the rule is ever used. A timestamp
+# is also read from any other string, while the rule runs.
 WRITTEN_OUT: Final[dict[str, Signature]] = {
     "duration": Signature((STRING,), DURATION, 'A duration such as "24h" or "1h30m".'),
     "timestamp": Signature(
-        (STRING,), TIMESTAMP, 'A time of RFC 3339 such as "2026-01-31T12:00:00Z".'
+        (STRING,),
+        TIMESTAMP,
+        'A time of RFC 3339 such as "2026-01-31T12:00:00Z", or read from a field.',
     ),
 }
 

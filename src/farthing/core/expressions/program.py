@@ -1,5 +1,6 @@
 """Expressions that were read, and several of them together as one program."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from farthing.core.expressions.emit import Helper, Piece, Pieces, Slot, Word
 from farthing.core.expressions.failures import Failure, explain, is_failure
-from farthing.core.expressions.literals import compile_pattern
+from farthing.core.expressions.literals import compile_pattern, read_timestamp
 from farthing.core.expressions.windows import Window
 
 Reads = dict[str, frozenset[str]]
@@ -19,6 +20,8 @@ _PLAIN: Final = 2
 # The code of a string that no rule has written.
 _UNKNOWN: Final = -1
 _ONLY_BOOL: Final = frozenset({bool})
+# What fails we tell by ourselves; the library would log it too, each time.
+logging.getLogger("cel").setLevel(logging.CRITICAL)
 
 
 class Expression(Struct, frozen=True):
@@ -31,6 +34,10 @@ class Expression(Struct, frozen=True):
     windows: tuple[Window, ...]
     reads: Reads
     pieces: Pieces
+
+
+# Fails whatever it runs on. It says true of itself, so that nobody passes it over.
+UNREADABLE: Final = Expression("true", (), {}, (Helper("unreadable"), '("") == true'))
 
 
 class Combined:
@@ -176,8 +183,16 @@ def windows_of(pieces: Iterable[Piece]) -> tuple[Window, ...]:
 def _helper(helper: Helper) -> Callable[[str], Any]:
     if helper.name == "size":
         return len
+    if helper.name == "timestamp":
+        return lambda text: read_timestamp(text, 0)
+    if helper.name == "unreadable":
+        return _fail
     search = compile_pattern(helper.pattern).search
     return lambda text: search(text) is not None
+
+
+def _fail(_: str) -> None:
+    raise ValueError
 
 
 def _find(facts: Mapping[str, Any], slot: Slot) -> Any:

@@ -9,7 +9,14 @@ from farthing.resources.alerts.store import ALERTS
 
 
 def raise_alert(
-    draft: Draft, kind: AlertKind, rule_id: UUID, noun: str, object_id: UUID, message: str
+    draft: Draft,
+    kind: AlertKind,
+    rule_id: UUID,
+    noun: str,
+    object_id: UUID,
+    message: str,
+    *,
+    refused: bool = False,
 ) -> None:
     """Let somebody know that a rule met an object."""
     alert = Alert(
@@ -26,5 +33,6 @@ def raise_alert(
         noun=noun,
         object_id=object_id,
         message=message,
+        refused=refused,
     )
     draft.create(ALERTS, alert)

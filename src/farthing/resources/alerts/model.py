@@ -24,6 +24,8 @@ class Alert(ObjectRow, frozen=True):
     noun: str
     object_id: UUID
     message: str
+    # A rule refused it, so that nothing of this name may be there.
+    refused: bool
 
     def owner(self) -> UUID:
         """Return the tenant's own customer."""
@@ -37,6 +39,8 @@ class AlertView(ObjectView, frozen=True, kw_only=True):
     rule_id: str
     object_id: str
     message: str
+    # A rule refused it: it was not moved, or never made.
+    refused: bool
 
 
 def view(alert: Alert) -> AlertView:
@@ -52,6 +56,7 @@ def view(alert: Alert) -> AlertView:
         rule_id=ids.say("rule", alert.rule_id),
         object_id=ids.say(alert.noun, alert.object_id),
         message=alert.message,
+        refused=alert.refused,
     )
 
 

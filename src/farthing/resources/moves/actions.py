@@ -10,13 +10,14 @@ from farthing.core.errors import AccountNotActive, Unavailable
 from farthing.core.machine import Holds, Transition
 from farthing.db import objects
 from farthing.db.calls import Call
-from farthing.db.commands import Command, Shown
+from farthing.db.commands import Command, Context, Shown
+from farthing.db.committer import Committer
 from farthing.db.draft import Draft
 from farthing.db.hearings import FREE, Matter, Step, Verdict
 from farthing.rails.base import Rail, RailAway
 from farthing.resources.accounts.actions import is_closed, refuse_inactive
 from farthing.resources.moves import store
-from farthing.resources.moves.model import goal, is_vouched_for, meant, strange
+from farthing.resources.moves.model import Wait, goal, is_vouched_for, meant, strange, wait_of
 from farthing.resources.orders import actions as orders
 from farthing.resources.orders import store as orders_store
 from farthing.resources.transactions import model
@@ -34,8 +35,13 @@ from farthing.resources.transactions.store import TRANSACTIONS, whereabouts
 
 async def move(call: Call[Any]) -> Command:
     """Move a transaction; if it is to be stopped, a rail that has it must recall it first."""
-    is_dry = call.query is not None and call.query.dry_run
-    recalled = None if is_dry else await _recall(call)
+    if call.query is not None and call.query.dry_run:
+        return _moving(call, None, is_dry=True)
+    return _moving(call, await _recall(call))
+
+
+def _moving(call: Call[Any], recalled: UUID | None, *, is_dry: bool = False) -> Command:
+    """Make the command; a rehearsal takes it for granted that the rail would recall."""
 
     def decide(draft: Draft) -> Shown:
         old = draft.require(TRANSACTIONS, call.id)
@@ -71,17 +77,20 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
         refuse_inactive(draft, old.from_account_id, old.to_account_id)
     if step.effect is model.adjust and is_closed(draft, old.from_account_id):
         raise AccountNotActive("The account from which it came is CLOSED and takes nothing back.")
-    order = order_of(draft, old)
-    order = order if order and order.is_in_flight and order.id != recalled else None
-    if order is not None:
-        _refuse_in_flight(old, step, actor, holds)
     amount = body.amount_for(old, step)
     verdict = draft.judge(TRANSACTIONS, old, Step(old.state_id, target, amount))
     if verdict is not FREE:
         labelled = verdict.label(msgspec.structs.replace(old, **changes))
         changes |= {"tags": labelled.tags, "annotations": labelled.annotations}
-    if verdict.approval_id is not None or (verdict.hold and old.state_id != "HELD"):
-        return _wait(draft, old, target, verdict, changes)
+        approval = verdict.approval_id is not None
+        wants = {"approval": approval, "hold": verdict.hold, "failed": verdict.failed}
+        wait = wait_of(old.state_id, target, actor, **wants)
+        if wait != "nowhere":
+            return _wait(draft, old, target, wait, verdict, changes)
+    order = order_of(draft, old)
+    order = order if order and order.is_in_flight and order.id != recalled else None
+    if order is not None:
+        _refuse_in_flight(old, step, actor, holds)
     new = take(draft, old, target, actor=actor, amount=amount, reason=verdict.reason, **changes)
     if order is not None and target in FINAL:
         # Somebody vouched that it failed; the rail is asked on, in case that it did not.
@@ -90,20 +99,22 @@ def take_step(draft: Draft, old: Transaction, body: Any, recalled: UUID | None) 
 
 
 def _wait(
-    draft: Draft, old: Transaction, target: str, verdict: Verdict, changes: dict[str, Any]
+    draft: Draft,
+    old: Transaction,
+    target: str,
+    wait: Wait,
+    verdict: Verdict,
+    changes: dict[str, Any],
 ) -> Transaction:
     """Let a step wait that a rule does not let pass, or refuse it if it is none that can wait."""
-    actor = draft.principal.actor
-    goes_on = target in UNDER_WAY or target == "EFFECTED"
-    if goes_on and verdict.approval_id is not None:
-        if MACHINE.find(old.state_id, "PROCESSING", actor) is not None:
-            if target == "EFFECTED":
-                changes["target_state_id"] = target
-            return freeze(draft, old, verdict, actor, **changes)
-    elif goes_on and MACHINE.find(old.state_id, "HELD", Actor.PLATFORM) is not None:
+    if wait == "cannot":
+        raise verdict.refusal(f"a move to {target}")
+    if wait == "HELD":
         changes["target_state_id"] = "HELD"
         return take(draft, old, "HELD", reason=verdict.reason, **changes)
-    raise verdict.refusal(f"a move to {target}")
+    if target == "EFFECTED":
+        changes["target_state_id"] = target
+    return freeze(draft, old, verdict, draft.principal.actor, **changes)
 
 
 def _refuse_in_flight(tx: Transaction, step: Transition, actor: Actor, holds: Holds) -> None:
@@ -123,17 +134,14 @@ async def _recall(call: Call[Any]) -> UUID | None:
     if body.to_state_id not in FINAL or is_vouched_for(body.to_state_id, actor):
         return None
     tx, _ = await objects.fetch(call, TRANSACTIONS)
-    objects.refuse_unresolved(model.NOUN, tx)
-    step = MACHINE.find(tx.state_id, body.to_state_id, actor)
-    is_expected = meant(body.from_state_id) in {None, tx.state_id}
-    # The rail stops nothing for a step that the commit will refuse.
-    if step is None or not is_expected or strange(tx, step, call.principal):
-        return None
-    objects.merged_labels(tx, body)
-    body.amount_for(tx, step)
     key = None if tx.is_brought else tx.order_id
     order = None if key is None else await orders_store.find(call.pool, tx.tenant_id, key)
     if order is None or not order.is_in_flight:
+        return None
+    # The rail stops nothing for a step that will be refused, be it by a rule.
+    rehearsal = _moving(call, None, is_dry=True)
+    heard = await call.part(Committer).submit(Context(call.principal, "rehearsal"), rehearsal)
+    if heard.status != rehearsal.status:
         return None
     try:
         return order.id if await call.part(Rail).recall(order.instruction) else None

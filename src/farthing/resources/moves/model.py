@@ -1,12 +1,15 @@
 """What a move is: a step of a transaction that somebody asks for."""
 
-from typing import Final
+from typing import Final, Literal, cast
 
 from farthing.core.actors import Actor, Principal
 from farthing.core.machine import Transition
 from farthing.resources.accounts.model import suspense_account
 from farthing.resources.transactions import model
 from farthing.resources.transactions.model import UNDER_WAY, Transaction
+
+# Where a step waits that rules do not let pass at once.
+Wait = Literal["nowhere", "PROCESSING", "HELD", "cannot"]
 
 # How far the platform goes by itself once a caller has moved a transaction.
 _GOALS: Final = {"PENDING": "PENDING", "HELD": "HELD", "PROCESSING": "EFFECTED"}
@@ -21,6 +24,20 @@ def goal(tx: Transaction, target: str) -> str:
     """Return how far the platform goes now; escrow that was asked for is not passed over."""
     is_held_later = tx.target_state_id == "HELD" != tx.state_id and target in UNDER_WAY
     return "HELD" if is_held_later else _GOALS.get(target, tx.target_state_id)
+
+
+def wait_of(
+    source: str, target: str, actor: Actor, *, approval: bool, hold: bool, failed: bool
+) -> Wait:
+    """Tell where a step waits if rules want an approval of it or hold it, one by its failure."""
+    # To release what is held is what a rule waits for that holds it, but not one that failed.
+    is_release = source == "HELD" and not failed
+    if not approval and (is_release or not hold):
+        return "nowhere"
+    where, who = ("PROCESSING", actor) if approval else ("HELD", Actor.PLATFORM)
+    goes_on = target in UNDER_WAY or target == "EFFECTED"
+    can_wait = goes_on and model.MACHINE.find(source, where, who) is not None
+    return cast("Wait", where) if can_wait else "cannot"
 
 
 def is_vouched_for(target: str, actor: Actor) -> bool:

@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.errors import Fault, RefusedByRule, TooManyRules, ValidationFailed
-from farthing.core.expressions import BadExpression, Expression, read_expression
+from farthing.core.expressions import UNREADABLE, BadExpression, Expression, read_expression
 from farthing.core.ids import new_id
 from farthing.core.rows import ObjectRow
 from farthing.db import objects
@@ -29,9 +30,12 @@ from farthing.resources.rules.model import (
     Deed,
     Finding,
     Rule,
+    Told,
     plan,
 )
 from farthing.resources.rules.store import RULES, counted_on, names_of
+
+log = structlog.get_logger()
 
 _MATTER = Matter(f"{NOUN}.change")
 
@@ -142,8 +146,15 @@ def read(trigger: str, expression: str) -> Expression:
 
 
 def compile_rule(rule: Rule) -> Expression:
-    """Return the expression of a rule, which was checked when it was made."""
-    return read(rule.trigger, rule.expression)
+    """Return the expression of a rule, which was checked when it was made.
+
+    Another version of the service may have done that, such as the next one during an upgrade.
+    """
+    try:
+        return read(rule.trigger, rule.expression)
+    except BadExpression as bad:
+        log.error("rule_unreadable", rule=str(rule.id), line=bad.line, column=bad.column)  # noqa: TRY400 - the place says it all
+        return UNREADABLE
 
 
 def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) -> Verdict:
@@ -151,23 +162,34 @@ def apply(draft: Draft, noun: str, row: ObjectRow, findings: Sequence[Finding]) 
     made = plan(findings)
     if not made.deeds and not made.alerts:
         return FREE
+    for told in made.alerts:
+        draft.tell(functools.partial(_tell, draft, told, noun, row.id))
     if (refusal := made.first("refuse")) is not None:
         raise _refusal(refusal)
-    for told in made.alerts:
-        raise_alert(draft, told.kind, told.rule.id, noun, row.id, told.message)
-    approval = made.first("approve")
+    approval, hold = made.first("approve"), made.first("hold")
+    waits = approval or hold
     return Verdict(
         tags=made.tags,
         annotations=made.annotations,
-        hold=made.first("hold") is not None,
+        hold=hold is not None,
+        failed=made.failed,
+        rule_id=None if waits is None else waits.rule.id,
         approval_id=None if approval is None else _ask(draft, noun, row, approval),
         reason=made.reason,
     )
 
 
+def _tell(made_in: Draft, told: Told, noun: str, object_id: UUID, draft: Draft) -> None:
+    """Raise an alert; in another draft than that of the object, it tells of a refusal."""
+    refused = draft is not made_in
+    raise_alert(draft, told.kind, told.rule.id, noun, object_id, told.message, refused=refused)
+
+
 def _refusal(deed: Deed) -> RefusedByRule:
     extra = {} if deed.action.code is None else {"ruleCode": deed.action.code}
     message = deed.action.message or "A rule refuses it."
+    if deed.failed:
+        message = f"A rule failed, and lets nothing pass: {message}"
     return RefusedByRule(message, ruleId=ids.say(NOUN, deed.rule.id), **extra)
 
 

@@ -139,6 +139,8 @@ class Deed(Struct, frozen=True):
 
     rule: Rule
     action: Action
+    # Because it could not say whether it wants to.
+    failed: bool = False
 
 
 class Told(Struct, frozen=True):
@@ -160,6 +162,11 @@ class Plan(Struct, frozen=True):
         return next((one for one in self.deeds if one.action.action == does), None)
 
     @property
+    def failed(self) -> bool:
+        """Whether a rule could not say what it wants."""
+        return any(one.failed for one in self.deeds)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags that it gets."""
         return tuple(one.action.tag for one in self.deeds if one.action.tag is not None)
@@ -175,7 +182,7 @@ class Plan(Struct, frozen=True):
         """Which rules do what, in words."""
         asked = self.first("approve")
         said = [
-            f'The rule "{one.rule.name}" {_DONE[one.action.action]}.'
+            f'The rule "{one.rule.name}" {"failed and " * one.failed}{_DONE[one.action.action]}.'
             for one in self.deeds
             if one.action.action in _DONE and (one.action.action != "approve" or one is asked)
         ]
@@ -187,6 +194,7 @@ _DONE: Final = {
     "approve": "lets it wait for an approval",
     "tag": "gave it a tag",
     "annotate": "annotated it",
+    "alert": "raised an alert",
 }
 
 
@@ -210,7 +218,7 @@ def plan(findings: Sequence[Finding]) -> Plan:
     for one in findings:
         if one.value is False:
             continue
-        rule, actions = one.rule, one.wanted
+        rule, actions, failed = one.rule, one.wanted, isinstance(one.value, Failure)
         if isinstance(one.value, Failure):
             alerts.append(Told("FAILED", rule, one.value.sentence))
         elif rule.dry:
@@ -218,7 +226,7 @@ def plan(findings: Sequence[Finding]) -> Plan:
             alerts.append(Told("DRY", rule, f"It would have done: {would}."))
         if rule.dry:
             continue
-        deeds += [Deed(rule, action) for action in actions]
+        deeds += [Deed(rule, action, failed) for action in actions]
         told = [action.message or "" for action in actions if action.action == "alert"]
         alerts += [Told("ALERT", rule, message) for message in told]
     return Plan(tuple(deeds), tuple(alerts))

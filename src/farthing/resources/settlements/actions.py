@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from farthing.core import ids
 from farthing.core.actors import Actor
-from farthing.core.errors import AmountExceedsRemaining, Unavailable
+from farthing.core.errors import Unavailable
 from farthing.db.commands import Command, Need
 from farthing.db.draft import Draft
 from farthing.ledger import effects
@@ -146,10 +146,10 @@ def open_dispute(
         if version is not None and tx.version != version:
             # A refund may be under way by now, and what it becomes says how much is left.
             raise Unavailable("The transaction has just changed.")
-        MACHINE.check(tx.state_id, None, "DISPUTED", Actor.PLATFORM)
         disputed = tx.left if amount is None else min(amount, tx.left)
-        if disputed <= 0:
-            raise AmountExceedsRemaining("Nothing is left that could be disputed.")
+        # One beside another, or of what is gone, is only told: what it costs, its end will say.
+        if disputed <= 0 or MACHINE.find(tx.state_id, "DISPUTED", Actor.PLATFORM) is None:
+            return draft.change(TRANSACTIONS, tx, tx, "dispute_not_opened")
         return model.view(take(draft, tx, "DISPUTED", amount=disputed, reason=reason))
 
     return Command(decide, needs=needs_of(transaction_id))

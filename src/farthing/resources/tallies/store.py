@@ -1,6 +1,6 @@
 """How tallies are kept, and how they begin with what was there before anybody counted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
@@ -61,29 +61,29 @@ def _flow(flow: str, side: str) -> _Source:
     return _Source("transactions", f"{side}_owner_id", which, "amount", "currency")
 
 
+# What the network declined at once was brought before no rule, and counted by none.
+_NOT_DECLINED: Final = """
+NOT EXISTS (SELECT 1 FROM history AS h WHERE h.tenant_id = cards.tenant_id
+            AND h.object_id = cards.id AND h.version = 1 AND h.target = 'FAILED')
+"""
 _SOURCES: Final = {
     "inbound": _flow("INBOUND", "to"),
     "outbound": _flow("OUTBOUND", "from"),
     "internal": _flow("INTERNAL", "from"),
     "accounts": _Source("accounts"),
     "bankAccounts": _Source("bank_accounts"),
-    "cards": _Source("cards"),
+    "cards": _Source("cards", which=_NOT_DECLINED),
     "customers": _Source("customers", "tenant_id"),
 }
 
 
-def list_sql(whats: Iterable[str]) -> str:
-    """Return what lists all that was counted of a tenant within a period, in its order.
-
-    The tenant, the moment after which and the one before which are $1, $2 and $3.
-    """
-    parts = [
-        f"SELECT created_at, id, '{what}' AS what, {one.owner} AS owner_id, "  # noqa: S608 - our own names
-        f"{one.currency} AS currency, {one.amount} AS amount FROM {one.table} "
-        f"WHERE tenant_id = $1 AND {one.which} AND created_at > $2 AND created_at < $3"
-        for what, one in ((what, _SOURCES[what]) for what in whats)
-    ]
-    return f"{' UNION ALL '.join(parts)} ORDER BY created_at, id"
+def owners_sql(what: str) -> str:
+    """Return what says by their ids whose those are that count."""
+    one = _SOURCES[what]
+    return (
+        f"SELECT id, {one.owner} FROM {one.table} "  # noqa: S608 - our own names
+        f"WHERE tenant_id = $1 AND id = ANY($2) AND {one.which}"
+    )
 
 
 async def open_tally(

@@ -117,8 +117,7 @@ def begin(draft: Draft, tx: Transaction, *, has_come: bool = False) -> Transacti
 
 def _judge_arrived(draft: Draft, tx: Transaction) -> Verdict:
     try:
-        with draft.whole():
-            return draft.judge(TRANSACTIONS, tx)
+        return draft.judge(TRANSACTIONS, tx)
     except RefusedByRule as refused:
         reason = f"It is held, because it had come already: {refused.detail}"
         return Verdict(hold=True, reason=reason)

@@ -30,6 +30,8 @@ TRANSACTIONS: Final = ObjectTable(
     happenings={
         "refunded": "The rail has paid a refund of the transaction.",
         "refund_refused": "The rail has refused a refund, and the money is back in the books.",
+        "dispute_not_opened": "The payer disputes what is disputed already, or of which nothing is "
+        "left. It stays as it is; what this costs, the end of that dispute will say.",
     },
 )
 _OWNER: Final = "CASE WHEN flow = 'INBOUND' THEN to_owner_id ELSE from_owner_id END"

@@ -40,12 +40,14 @@ from farthing.resources.rules.store import (
 )
 from farthing.resources.transactions.store import TRANSACTIONS
 from farthing.resources.trials import model, store
-from farthing.resources.trials.model import MACHINE, MOST_RUNNING, REPLAYED, Backtest, Mark, Replay
+from farthing.resources.trials.model import MACHINE, MOST_RUNNING, REPLAYED, Backtest, Replay
 from farthing.resources.trials.store import BACKTESTS, Made, Past
 
 # How long whoever runs a backtest may be silent before somebody else begins anew.
 CLAIM: Final = timedelta(minutes=10)
 _PARTIES: Final = frozenset({"owner", "customer"})
+# How many stretches of the log without a transaction pass before it is said that somebody is there.
+_LONGEST_SILENCE: Final = 100
 
 Submit = Callable[[Command], Awaitable[Answer]]
 
@@ -71,7 +73,9 @@ async def rehearse(call: Call[Any]) -> Command:
 
     def decide(draft: Draft) -> Struct:
         seen = found if isinstance(found, Described) else draft.require(table, found.id)
-        return model.show_test(body.on, draft.ask_rules(body.on, seen, _step(body.step, seen)))
+        step = _step(body.step, seen)
+        findings = draft.ask_rules(body.on, seen, step)
+        return model.show_test(body.on, findings, step, draft.principal.actor)
 
     return Command(decide, needs=needs, rehearsal=True, matter=matter)
 
@@ -161,12 +165,12 @@ async def run(pool: Pool, submit: Submit, backtest: Backtest) -> None:
         backtest, processed=0, matched=0, failed=0, outcomes={}, samples=[]
     )
     try:
-        async with store.look_back(pool, backtest) as past:
-            fresh = msgspec.structs.replace(fresh, total=await past.total())
-            async for found in go_through(pool, past, fresh):
-                fresh = found
-                if not await _write(submit, note(claim, fresh)):
-                    return
+        past = await store.look_back(pool, backtest)
+        fresh = msgspec.structs.replace(fresh, total=await past.total())
+        async for found in go_through(pool, past, fresh):
+            fresh = found
+            if not await _write(submit, note(claim, fresh)):
+                return
         await _write(submit, end(claim, fresh, "DONE"))
     except Exception as error:
         if isinstance(error, Problem) or is_away(error):
@@ -179,25 +183,22 @@ async def run(pool: Pool, submit: Submit, backtest: Backtest) -> None:
 async def go_through(pool: Pool, past: Past, backtest: Backtest) -> AsyncIterator[Backtest]:
     """Judge the transactions of a period as they were judged when they were made."""
     program = Combined([read(REPLAYED, backtest.expression)])
-    replay, marks = Replay(program.windows), past.marks(program.windows)
-    waiting = await anext(marks, None)
-    async for chunk in past.transactions():
+    replay, silent = Replay(program.windows), 0
+    async for moments in past.moments(program.windows):
         customers: Rows = {}
         if _PARTIES & program.reads.keys():
-            keys = [key for made in chunk for key in _parties(made).values()]
+            keys = [key for one in moments if one.made for key in _parties(one.made).values()]
             customers = await store.fetch_customers(pool, backtest.tenant_id, keys)
         values: list[tuple[UUID, bool | Failure]] = []
-        for made in chunk:
-            while waiting is not None and _is_before(waiting, made):
-                replay.count(waiting)
-                waiting = await anext(marks, None)
-            values.append((made.tx.id, judge(program, replay, customers, made)))
+        for one in moments:
+            if one.made is not None:
+                values.append((one.made.tx.id, judge(program, replay, customers, one.made)))
+            replay.count(one.mark)
         backtest = model.count(backtest, values)
-        yield backtest
-
-
-def _is_before(mark: Mark, made: Made) -> bool:
-    return (mark.created_at, mark.id) < (made.tx.created_at, made.tx.id)
+        silent += 1
+        if values or silent > _LONGEST_SILENCE:
+            silent = 0
+            yield backtest
 
 
 def _parties(made: Made) -> dict[str, UUID]:

@@ -181,6 +181,7 @@ OPERATIONS: Final = (
         summary="Ask what the rules would do about an object, of which nothing comes",
         who=KEY_ONLY,
         prepare=actions.rehearse,
+        rehearses=True,
         body=TestRules,
         answer=TestView,
         body_example={

@@ -11,14 +11,17 @@ import msgspec
 from msgspec import Struct, field
 
 from farthing.core import ids
+from farthing.core.actors import Actor
 from farthing.core.clock import say_time, whole
 from farthing.core.errors import Fault
 from farthing.core.expressions import Failure, Window
 from farthing.core.machine import Machine, O, P, T, row
 from farthing.core.rows import ObjectRow
 from farthing.core.wire import ObjectView, View
+from farthing.db.hearings import Step
+from farthing.resources.moves.model import wait_of
 from farthing.resources.rules import model as rules
-from farthing.resources.rules.model import Action, Finding, Trigger
+from farthing.resources.rules.model import Action, Finding, Plan, Trigger
 
 BacktestState = Literal["RUNNING", "DONE", "FAILED", "CANCELLED"]
 Result = Literal["passes", "refused", "held", "awaitsApproval"]
@@ -26,10 +29,20 @@ Result = Literal["passes", "refused", "held", "awaitsApproval"]
 NOUN: Final = "backtest"
 # What alone is stored in such numbers that it is worth while.
 REPLAYED: Final = "transaction.create"
+# What can wait in the middle of its way, or not.
+MOVES: Final = "transaction.transition"
 LONGEST_PERIOD: Final = timedelta(days=366)
 MOST_SAMPLES: Final = 20
 # More than these do not wait at once, so that nobody keeps the worker from the others.
 MOST_RUNNING: Final = 10
+
+
+_RESULTS: Final[dict[str, Result]] = {
+    "nowhere": "passes",
+    "PROCESSING": "awaitsApproval",
+    "HELD": "held",
+    "cannot": "refused",
+}
 
 
 class RuleTrialView(View, frozen=True, kw_only=True):
@@ -62,17 +75,13 @@ class TestView(View, frozen=True, kw_only=True):
     annotations: dict[str, str]
 
 
-def show_test(on: str, findings: Sequence[Finding]) -> TestView:
+def show_test(on: str, findings: Sequence[Finding], step: Step | None, actor: Actor) -> TestView:
     """Show what the rules say."""
     plan = rules.plan(findings)
-    refusal = plan.first("refuse")
-    result: Result = "passes"
-    if refusal is not None:
-        result = "refused"
-    elif plan.first("approve") is not None:
-        result = "awaitsApproval"
-    elif plan.first("hold") is not None:
-        result = "held"
+    refusal, result = plan.first("refuse"), _result(on, plan, step, actor)
+    if result == "refused":
+        # By one that says so, or one that lets wait what cannot.
+        refusal = refusal or plan.first("approve") or plan.first("hold")
     return TestView(
         on=on,  # type: ignore[arg-type]  # it is one of the triggers
         rules=[_show_finding(one) for one in findings],
@@ -83,6 +92,16 @@ def show_test(on: str, findings: Sequence[Finding]) -> TestView:
         tags=list(dict.fromkeys(plan.tags)),
         annotations=plan.annotations,
     )
+
+
+def _result(on: str, plan: Plan, step: Step | None, actor: Actor) -> Result:
+    approval, hold = plan.first("approve") is not None, plan.first("hold") is not None
+    if plan.first("refuse") is not None:
+        return "refused"
+    if on != MOVES or step is None:
+        return "awaitsApproval" if approval else "held" if hold else "passes"
+    wants = {"approval": approval, "hold": hold, "failed": plan.failed}
+    return _RESULTS[wait_of(step.source, step.target, actor, **wants)]
 
 
 def _show_finding(finding: Finding) -> RuleTrialView:
@@ -203,7 +222,6 @@ class Mark(Struct, frozen=True):
     """One thing that counts, as it was written down."""
 
     created_at: datetime
-    id: UUID
     what: str
     owner_id: UUID
     currency: str | None

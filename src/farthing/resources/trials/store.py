@@ -2,8 +2,7 @@
 
 import functools
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -22,15 +21,17 @@ from farthing.core.wire import Request
 from farthing.db.checks import Check
 from farthing.db.commands import Rows
 from farthing.db.due import Due
-from farthing.db.pool import Connection, Pool
+from farthing.db.pool import Pool
 from farthing.db.tables import ObjectTable
 from farthing.resources.customers.store import CUSTOMERS
-from farthing.resources.rules.store import TABLES, type_of_object
-from farthing.resources.tallies.store import list_sql
+from farthing.resources.events.store import find_last_before
+from farthing.resources.rules.store import TABLES, owner_of, type_of_object
+from farthing.resources.tallies.model import FLOWS, NOUNS
+from farthing.resources.tallies.store import owners_sql
 from farthing.resources.transactions.model import Transaction
 from farthing.resources.transactions.store import TRANSACTIONS
 from farthing.resources.trials import model
-from farthing.resources.trials.model import Backtest, Mark
+from farthing.resources.trials.model import REPLAYED, Backtest, Mark
 
 BACKTESTS: Final = ObjectTable(
     "backtests", Backtest, rank=8, machine=model.MACHINE, view=model.view
@@ -57,22 +58,24 @@ CHECKS: Final = (
 
 # No time can be said before it.
 _FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
-CHUNK: Final = 500
+# How much of the log one statement looks through, and how much if it only counts, so that none
+# takes long.
+STRETCH: Final = 2_000
+_COUNTED_AT_ONCE: Final = 100_000
 
 _RUNNING: Final = "SELECT count(*) FROM backtests WHERE tenant_id = $1 AND due_at IS NOT NULL"
-# Who made it is the first line of its history.
-_PERIOD: Final = (
-    "FROM transactions AS t WHERE t.tenant_id = $1 AND t.created_at >= $2 AND t.created_at < $3"
+_LOG: Final = "FROM events WHERE tenant_id = $1 AND position > $2 AND position <= $3"
+_COUNT: Final = f"SELECT count(*) {_LOG} AND type = '{REPLAYED}d'"
+_MADE: Final = (
+    f"SELECT position, created_at, noun, object_id {_LOG} AND type = ANY($4) ORDER BY position"
 )
-_COUNT: Final = f"SELECT count(*) {_PERIOD}"
-_MADE: Final = f"""
+# Who made it is the first line of its history.
+_TRANSACTIONS: Final = f"""
 SELECT h.actor, h.principal, {", ".join(f"t.{name}" for name in TRANSACTIONS.columns)}
-FROM (SELECT * {_PERIOD}) AS t
-JOIN history AS h ON h.tenant_id = t.tenant_id AND h.object_id = t.id AND h.source IS NULL
-ORDER BY t.created_at, t.id
+FROM transactions AS t
+JOIN history AS h ON h.tenant_id = t.tenant_id AND h.object_id = t.id AND h.version = 1
+WHERE t.tenant_id = $1 AND t.id = ANY($2)
 """  # noqa: S608 - our own names
-# It is sorted before anything of it is read.
-_PATIENCE: Final = "SET LOCAL statement_timeout = '5min'"
 
 _AMOUNT: Final = re.compile(AMOUNT_PATTERN)
 _PLAIN: Final[dict[str, Any]] = {
@@ -89,37 +92,75 @@ class Made(Struct, frozen=True):
     principal: Principal
 
 
-class Past:
-    """What was made of a tenant within a period, as it is known at one moment."""
+class Moment(Struct, frozen=True):
+    """Something that was made and counts; all of it, if it is to be judged before that."""
 
-    def __init__(self, connection: Connection, backtest: Backtest) -> None:
-        self._connection = connection
-        self._tenant_id = backtest.tenant_id
-        self._begin, self._until = backtest.begin, backtest.until
+    mark: Mark
+    made: Made | None
+
+
+class Past:
+    """What was made of a tenant up to the end of a period, stretch by stretch of its log.
+
+    The log is in the order of the commits, and never goes back in time.
+    """
+
+    def __init__(self, pool: Pool, backtest: Backtest, after: int, last: int) -> None:
+        self._pool = pool
+        self._tenant_id, self._begin = backtest.tenant_id, backtest.begin
+        # The period in the log: after one position, up to another.
+        self._after, self._last = after, last
 
     async def total(self) -> int:
-        """Count the transactions."""
-        values = (self._tenant_id, self._begin, self._until)
-        return int(await self._connection.fetchval(_COUNT, *values))
+        """Count the transactions of the period."""
+        counts = [
+            await self._pool.fetchval(_COUNT, self._tenant_id, *ends)
+            for ends in _stretches(self._after, self._last, _COUNTED_AT_ONCE)
+        ]
+        return sum(counts)
 
-    async def transactions(self) -> AsyncIterator[list[Made]]:
-        """Yield the transactions in the order in which they were made, chunk by chunk."""
-        cursor = await self._connection.cursor(_MADE, self._tenant_id, self._begin, self._until)
-        while records := await cursor.fetch(CHUNK):
-            yield [self._made(record) for record in records]
+    async def moments(self, windows: Sequence[Window]) -> AsyncIterator[list[Moment]]:
+        """Yield all that is to be judged, and what can be inside of a window before it."""
+        whats = {window.what for window in windows}
+        nouns = {TRANSACTIONS.noun, *(noun for noun, what in NOUNS.items() if what in whats)}
+        types = [f"{noun}.created" for noun in nouns]
+        for ends in _stretches(await self._lead(windows), self._last, STRETCH):
+            records = await self._pool.fetch(_MADE, self._tenant_id, *ends, types)
+            made = await self._find_made(_ids_of(records, TRANSACTIONS.noun))
+            owners = {
+                noun: await self._find_owners(NOUNS[noun], _ids_of(records, noun))
+                for noun in nouns - {TRANSACTIONS.noun}
+            }
+            found = (self._moment(record, made, owners) for record in records)
+            yield [one for one in found if one is not None]
 
-    async def marks(self, windows: Sequence[Window]) -> AsyncIterator[Mark]:
-        """Yield whatever can be inside of a window, in the order in which it was made."""
-        if not windows:
-            return
-        lead = timedelta(seconds=max(window.seconds for window in windows))
-        sql = list_sql(sorted({window.what for window in windows}))
+    async def _lead(self, windows: Sequence[Window]) -> int:
+        """Return the position after which it begins that can be inside of a window."""
+        lead = timedelta(seconds=max((window.seconds for window in windows), default=0))
         after = self._begin - lead if self._begin - _FIRST > lead else _FIRST
-        values = (self._tenant_id, after, self._until)
-        cursor = await self._connection.cursor(sql, *values)
-        while records := await cursor.fetch(CHUNK):
-            for record in records:
-                yield Mark(*record)
+        return await find_last_before(self._pool, self._tenant_id, after) if lead else self._after
+
+    def _moment(
+        self, record: Any, mades: dict[UUID, Made], owners: dict[str, Any]
+    ) -> Moment | None:
+        position, created_at, noun, object_id = record
+        if noun != TRANSACTIONS.noun:
+            owner_id = owners[noun].get(object_id)
+            mark = None if owner_id is None else Mark(created_at, NOUNS[noun], owner_id, None, 0)
+            return None if mark is None else Moment(mark, None)
+        made = mades[object_id]
+        tx, owner_id = made.tx, owner_of(noun, made.tx)
+        mark = Mark(created_at, FLOWS[tx.flow], owner_id, tx.currency, tx.amount)
+        return Moment(mark, made if position > self._after else None)
+
+    async def _find_owners(self, what: str, keys: list[UUID]) -> dict[UUID, UUID]:
+        records = await self._pool.fetch(owners_sql(what), self._tenant_id, keys) if keys else ()
+        return {record[0]: record[1] for record in records}
+
+    async def _find_made(self, keys: list[UUID]) -> dict[UUID, Made]:
+        records = await self._pool.fetch(_TRANSACTIONS, self._tenant_id, keys) if keys else ()
+        found = [self._made(record) for record in records]
+        return {one.tx.id: one for one in found}
 
     def _made(self, record: Any) -> Made:
         actor, name, *columns = record
@@ -129,15 +170,22 @@ class Past:
         return Made(tx, _principal(self._tenant_id, actor, name))
 
 
-@asynccontextmanager
-async def look_back(pool: Pool, backtest: Backtest) -> AsyncIterator[Past]:
-    """Look at everything that was there at one and the same moment."""
-    async with (
-        pool.acquire() as connection,
-        connection.transaction(isolation="repeatable_read", readonly=True),
-    ):
-        await connection.execute(_PATIENCE)
-        yield Past(connection, backtest)
+def _stretches(after: int, last: int, most: int) -> Iterator[tuple[int, int]]:
+    """Divide a part of the log."""
+    for begin in range(after, last, most):
+        yield begin, min(begin + most, last)
+
+
+def _ids_of(records: Iterable[Any], noun: str) -> list[UUID]:
+    return [record["object_id"] for record in records if record["noun"] == noun]
+
+
+async def look_back(pool: Pool, backtest: Backtest) -> Past:
+    """Find the period of a backtest in the log, as far as there is one."""
+    after = await find_last_before(pool, backtest.tenant_id, backtest.begin)
+    return Past(
+        pool, backtest, after, await find_last_before(pool, backtest.tenant_id, backtest.until)
+    )
 
 
 async def fetch_customers(pool: Pool, tenant_id: UUID, keys: Iterable[UUID]) -> Rows:
