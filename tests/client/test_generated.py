@@ -128,6 +128,8 @@ def test_an_answer_of_a_later_service_is_read_all_the_same() -> None:
     assert msgspec.convert(answer, models.Card).id == answer["id"]
     event = {**EXAMPLES["events.get"]["answer"], "objectId": "voucher/1", "data": {"x": 1}}
     assert msgspec.convert(event, models.Event).object is None
+    event |= {"objectId": "card/1", "data": {**answer, "scheme": "A_LATER_ONE"}}
+    assert msgspec.convert(event, models.Event).object is None
 
 
 def test_importing_the_client_brings_nothing_of_the_server() -> None:

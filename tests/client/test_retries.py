@@ -1,5 +1,6 @@
 """Retries: nothing is done twice, whatever happens on the way."""
 
+import pickle
 from collections import Counter
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.client.conftest import EAGER, Maker, Running, Shop
-from tests.client.test_calls import new_card, new_customer
+from tests.client.test_calls import UNKNOWN, new_card, new_customer
 
 from farthing.client import Farthing, Retries, _session, errors
 from farthing.client._asks import Ask
@@ -74,6 +75,22 @@ def test_an_answer_that_is_always_cut_off_ends_in_an_exception(make: Maker, shop
     assert caught.value.__context__ is None
 
 
+def test_whoever_was_given_up_can_be_called_again_with_the_same_key(
+    make: Maker, shop: Shop
+) -> None:
+    client = make(shop.key, retries=Retries(attempts=1))
+    before = count(client)
+    client.sandbox.faults.arm(kind="cut", count=1)
+    with pytest.raises(errors.ConnectionFailed) as caught:
+        new_customer(client)
+    key = pickle.loads(pickle.dumps(caught.value)).idempotency_key  # noqa: S301 - our own
+    assert new_customer(client, idempotency_key=key)
+    assert count(client) == before + 1
+    with pytest.raises(errors.NotFound) as refused:
+        client.customers.get(f"customer/{UNKNOWN}")
+    assert refused.value.idempotency_key is None
+
+
 def test_one_key_is_one_customer_also_for_two_calls(client: Any) -> None:
     first = new_customer(client, idempotency_key="order-1")
     assert new_customer(client, idempotency_key="order-1") == first
@@ -83,8 +100,17 @@ def test_one_key_is_one_customer_also_for_two_calls(client: Any) -> None:
 
 def test_where_nobody_listens_it_says_so(make: Maker, shop: Shop) -> None:
     client = make(shop.key, base_url="http://127.0.0.1:9", retries=EAGER)
-    with pytest.raises(errors.ConnectionFailed, match="ConnectError"):
+    with pytest.raises(errors.ConnectionFailed, match=r"ConnectError at http://127.0.0.1:9"):
         client.customers.get(shop.id)
+
+
+def test_a_proxy_is_for_the_world_and_not_for_this_machine(
+    make: Maker, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    assert make(shop.key).customers.get(shop.id).id == shop.id
+    with pytest.raises(errors.ConnectionFailed, match=r"refused|attempts failed"):
+        make(shop.key, base_url="http://farthing.invalid").status.get()
 
 
 def test_what_takes_too_long_is_given_up(make: Maker, running: Running, shop: Shop) -> None:
@@ -201,6 +227,14 @@ def test_a_gateway_that_tells_no_problem_is_asked_again_and_then_named() -> None
     assert len(sent) == 2
     assert isinstance(result, errors.UnexpectedAnswer)
     assert "502" in str(result)
+
+
+def test_whoever_is_sent_elsewhere_is_told_where() -> None:
+    elsewhere = Reply(301, {"location": "https://pay.example/"}, b"")
+    sent, _, result = play(session().call(Ask(CUSTOMERS_CREATE)), elsewhere)
+    assert len(sent) == 1
+    assert isinstance(result, errors.UnexpectedAnswer)
+    assert "status 301, and leads to https://pay.example/." in str(result)
 
 
 @given(failures=st.integers(1, 5000), asked=st.floats(0, 1e6))

@@ -4,9 +4,11 @@ import logging
 import pickle
 import traceback
 from collections.abc import Callable
+from pprint import pformat
 from typing import Any
 
 import pytest
+from rich.pretty import pretty_repr
 from tests.client.conftest import Maker, Running, Shop
 from tests.client.test_calls import new_customer
 from tests.client.test_retries import KEY
@@ -110,6 +112,18 @@ def test_no_repr_shows_a_key(running: Running, client: Any, shop: Shop) -> None:
     assert "farthing_token" not in shown
 
 
+@pytest.mark.parametrize("show", [repr, pformat, pretty_repr])
+def test_no_answer_shows_the_secret_in_it(
+    make: Maker, client: Any, shop: Shop, show: Callable[[Any], str]
+) -> None:
+    token = client.tokens.issue(shop.id)
+    hook = client.webhooks.create(url="https://example.org/hook")
+    tenant = make(shop.operator).sandbox.tenants.create(name="For a moment")
+    shown = show([token, hook, tenant])
+    for secret in (token.access_token, hook.secret, tenant.api_key):
+        assert secret not in shown
+
+
 @pytest.mark.parametrize("kind", [Farthing, AsyncFarthing])
 def test_a_key_of_the_other_environment_is_refused_before_anything_is_sent(kind: Any) -> None:
     for key, sandbox in ((LIVE, True), (KEY, False)):
@@ -122,8 +136,10 @@ def test_a_key_of_the_other_environment_is_refused_before_anything_is_sent(kind:
     )
 
 
-@pytest.mark.parametrize("text", ["", "secret", KEY[:-1], f"{KEY}A", KEY.replace("key", "lock")])
-def test_what_is_no_key_is_refused_and_not_repeated(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "secret", KEY[:-1], f"{KEY}A", KEY.replace("key", "lock"), None]
+)
+def test_what_is_no_key_is_refused_and_not_repeated(text: Any) -> None:
     with pytest.raises(ValueError, match="no key of Farthing") as caught:
         Farthing(text)
     assert not text or text not in str(caught.value)

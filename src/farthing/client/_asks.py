@@ -14,6 +14,7 @@ from farthing.client._model import Body
 
 _UUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 JSON: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Ask:
     def target(self) -> str:
         """The path and the query."""
         path = self.operation.path
-        if self.id is not None:
-            path = path.replace("{id}", self._identifier(self.id))
+        if "{id}" in path:
+            path = path.replace("{id}", self._identifier(self.id or ""))
         query = dict(_pairs(self.query))
         return f"{path}?{urlencode(query)}" if query else path
 

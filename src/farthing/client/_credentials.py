@@ -26,7 +26,8 @@ class Credential:
 
 def read(text: str, *, sandbox: bool) -> Credential:
     """Read a key, and refuse one of the other environment; the message never repeats it."""
-    found = _FORM.fullmatch(text)
+    # What a missing variable of the environment gives is no key either.
+    found = _FORM.fullmatch(text or "")
     if found is None:
         raise ValueError("This is no key of Farthing: it must be farthing_<kind>_<environment>_...")
     kind, environment, body = found.groups()

@@ -35,7 +35,13 @@ class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class FarthingError(Exception):
-    """Anything that this client raises because a call did not work."""
+    """Anything that this client raises because a call did not work.
+
+    `idempotency_key` is that of the write, drawn or given: with it the same call can be made again,
+    and is done once.
+    """
+
+    idempotency_key: str | None = None
 
 
 BY_CODE: Final[dict[str, type["ApiError"]]] = {}
@@ -62,7 +68,7 @@ class ApiError(FarthingError):
 
 
 class ConnectionFailed(FarthingError):
-    """No answer came, after every attempt. A write may have been done; its key makes it safe."""
+    """No answer came, after every attempt. A write may have been done: repeat it with its key."""
 
 
 class UnexpectedAnswer(FarthingError):
