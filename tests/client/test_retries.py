@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -184,6 +185,16 @@ def test_a_token_that_cannot_be_had_is_asked_for_as_often_as_anything_else() -> 
     assert {one.ask.operation.path for one in sent} == {"/v1/customers/{id}/tokens"}
     assert (len(sent), len(pauses)) == (2, 1)
     assert isinstance(result, errors.Unavailable)
+
+
+@pytest.mark.parametrize(("seconds", "requests"), [(30, 2), (600, 1)])
+def test_a_token_is_renewed_before_it_ends(seconds: int, requests: int) -> None:
+    ends = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
+    issued = Reply(201, {}, msgspec.json.encode({"accessToken": "t", "expiresAt": ends}))
+    caller = session()
+    assert len(play(caller.call(Ask(ACCOUNTS_LIST)), issued, GOOD)[0]) == 2
+    replies = [issued, GOOD][-requests:]
+    assert len(play(caller.call(Ask(ACCOUNTS_LIST)), *replies)[0]) == requests
 
 
 def test_not_more_tokens_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
