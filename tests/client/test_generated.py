@@ -23,6 +23,7 @@ from tools.client.places import namespace_of
 from farthing.client import AsyncFarthing, Farthing, Retries, errors, models
 from farthing.core.errors import CATALOGUE
 from farthing.core.operation import Operation
+from farthing.http.openapi.responses import Problem as Published
 
 OPERATIONS = generator.operations()
 EXAMPLES = json.loads(files("farthing.http.openapi").joinpath("examples.json").read_text("utf-8"))
@@ -65,6 +66,10 @@ def test_every_error_has_an_exception_with_its_words() -> None:
         assert issubclass(found, errors.ApiError)
         assert (found.code, inspect.getdoc(found)) == (code, inspect.getdoc(problem))
         assert problem.__name__ in errors.__all__
+
+
+def test_a_problem_has_everything_that_the_service_publishes() -> None:
+    assert {*Published.__struct_fields__} <= {*errors.Problem.__struct_fields__}
 
 
 class Recorder:

@@ -20,7 +20,7 @@ class FieldError(Struct, frozen=True):
     detail: str
 
 
-class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
+class Problem(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What the service says when it says no, as RFC 9457 has it."""
 
     type: str = ""
@@ -32,6 +32,9 @@ class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
     errors: list[FieldError] = []
     current_state_id: str | None = None
     allowed_state_ids: list[str] | None = None
+    # Of a rule that refuses: which one it is, and what it says of itself.
+    rule_id: str | None = None
+    rule_code: str | None = None
 
 
 class FarthingError(Exception):
