@@ -211,7 +211,7 @@ def test_not_more_tokens_are_kept_than_there_is_room_for(monkeypatch: pytest.Mon
         assert known == (number == 3 and len(sent) == 1)
 
 
-@pytest.mark.parametrize("key", ["", "one\nX-Token: two", "\u20ac"])
+@pytest.mark.parametrize("key", ["", "one\nX-Token: two", "\u20ac", " one", "one "])
 def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(
     client: Any, key: str
 ) -> None:

@@ -151,6 +151,9 @@ def test_the_environment_says_where_the_service_is(monkeypatch: pytest.MonkeyPat
     assert "at http://127.0.0.1:4960>" in repr(Farthing(KEY))
     with pytest.raises(ValueError, match="FARTHING_LIVE_URL"):
         Farthing(LIVE, sandbox=False)
+    for nowhere in ("127.0.0.1:4960", "http://", "https://a\nb", "ftp://pay.example", "http://[::"):
+        with pytest.raises(ValueError, match="Say where the service is"):
+            Farthing(KEY, base_url=nowhere)
     monkeypatch.setenv("FARTHING_SANDBOX_URL", "https://sandbox.example")
     monkeypatch.setenv("FARTHING_LIVE_URL", "https://pay.example")
     assert "sandbox at https://sandbox.example>" in repr(Farthing(KEY))

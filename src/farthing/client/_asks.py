@@ -53,8 +53,10 @@ class Ask:
         if self.operation.writes and self.key is None:
             object.__setattr__(self, "key", str(uuid.uuid4()))
         for text in (self.key, self.last_event_id):
-            if text is not None and not (text.isascii() and text.isprintable()):
-                raise ValueError("An idempotency key or event id must be printable ASCII.")
+            if text is not None and not _fits_header(text):
+                raise ValueError(
+                    "An idempotency key or event id must be printable ASCII, with no space around."
+                )
 
     @property
     def target(self) -> str:
@@ -97,6 +99,10 @@ def check_identifier(noun: str, text: str) -> None:
     prefix, _, rest = text.partition("/")
     if prefix != noun or not _UUID.fullmatch(rest):
         raise ValueError(f"The identifier must be {noun}/<uuid>.")
+
+
+def _fits_header(text: str) -> bool:
+    return text.isascii() and text.isprintable() and text == text.strip()
 
 
 def _plain(value: object) -> object:
