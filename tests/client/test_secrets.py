@@ -14,7 +14,8 @@ from tests.client.test_calls import new_customer
 from tests.client.test_retries import KEY
 
 from farthing.client import AsyncFarthing, Farthing, Retries, errors
-from farthing.client.models import Address
+from farthing.client._session import read
+from farthing.client.models import AccessToken, Address
 
 NUMBER = "4000000000000002"
 # As a repr shows it: the digits alone could be part of anything.
@@ -85,6 +86,12 @@ def test_what_cannot_be_written_as_json_shows_no_card_number(client: Any) -> Non
     with pytest.raises(TypeError) as caught:
         pay(client, new_customer(client), tags=[object()])
     assert NUMBER not in everything_said_of(caught.value)
+
+
+def test_an_answer_that_cannot_be_read_is_not_shown() -> None:
+    with pytest.raises(errors.UnexpectedAnswer) as caught:
+        read(b'{"accessToken": "farthing_token_sandbox"}', AccessToken)
+    assert "farthing_token" not in everything_said_of(caught.value)
 
 
 def test_no_log_shows_a_card_number_or_a_key(

@@ -162,5 +162,7 @@ def read(content: bytes, kind: type[T]) -> T:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         fault = str(error)
     if fault:
+        # There can be a credential in it, and a traceback can show locals.
+        del content
         raise _failures.UnexpectedAnswer(f"The answer is not what was agreed: {fault}.")
     return decoded  # type: ignore[no-any-return]  # decoded as this kind
