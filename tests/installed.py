@@ -1,53 +1,72 @@
-"""The package as others get it: a wheel, in an environment of its own."""
+"""The package as others get it: built once per run, in an environment of its own."""
 
 import os
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+from tests.alone import made_once, shared_folder
+
 ROOT = Path(__file__).parents[1]
-_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+PATIENCE = 300
 
 
-def build_wheel(folder: Path) -> Path:
-    """Build the wheel of this checkout."""
-    command = [sys.executable, *_PIP, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    _run(command)
-    (wheel,) = folder.glob("farthing-*.whl")
-    return wheel
+def built(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with the wheel and the source distribution of this checkout."""
+    return made_once(shared_folder(factory, "dist"), _build)
+
+
+def wheel_in(folder: Path) -> Path:
+    """Return the wheel among what was built."""
+    (found,) = folder.glob("farthing-*.whl")
+    return found
+
+
+def _build(folder: Path) -> None:
+    # In an environment of its own, with what pyproject.toml names and nothing of ours.
+    command = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 class Environment:
-    """An environment in which nothing is installed but what a test asks for."""
+    """A folder where nothing is installed but what a test asks for, and nothing leads here."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.python = folder / "bin" / "python"
-        venv.create(folder, with_pip=True, symlinks=True)
+        venv.create(folder / "venv", with_pip=True, symlinks=True)
 
-    def install(self, *wanted: str) -> None:
+    @property
+    def environ(self) -> dict[str, str]:
+        """What its programs know of the machine: next to nothing."""
+        where = {"HOME": str(self.folder), "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}
+        # Where packages come from is the machine's choice.
+        return where | {name: one for name, one in os.environ.items() if name.startswith("PIP_")}
+
+    def program(self, name: str) -> str:
+        """Return where one of its programs is."""
+        return str(self.folder / "venv" / "bin" / name)
+
+    def install(self, *wanted: str | Path) -> None:
         """Install packages, in the versions that we try ourselves."""
-        constraints = str(ROOT / "constraints.txt")
+        constraints = ("--constraint", ROOT / "constraints.txt")
         # What is not imported need not be compiled.
-        options = ("--no-compile", "--constraint", constraints)
-        _run([str(self.python), *_PIP, "install", *options, *wanted])
+        quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")
+        self.run([self.program("pip"), "install", *quiet, *constraints, *wanted])
 
-    def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """Run its Python, which knows nothing of this checkout and of this test run."""
-        ours = ("PYTHON", "PYTEST_", "FARTHING_", "COV_", "COVERAGE_")
-        environment = {name: one for name, one in os.environ.items() if not name.startswith(ours)}
-        return subprocess.run(
-            [str(self.python), *arguments],
-            cwd=cwd,
-            env=environment,
+    def run(self, command: Sequence[str | Path], folder: Path | None = None) -> str:
+        """Run a program, see that it ends well, and return what it said."""
+        done = subprocess.run(
+            command,
+            cwd=folder or self.folder,
+            env=self.environ,
             capture_output=True,
             text=True,
+            timeout=PATIENCE,
             check=False,
-            timeout=300,
         )
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout

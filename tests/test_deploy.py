@@ -223,6 +223,22 @@ def test_the_units_get_their_secrets_as_credentials() -> None:
     assert set(loaded) == set(used) == {"database.url", "master.key"}
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=short)
+def test_a_database_that_comes_late_is_waited_for(unit: Path) -> None:
+    common = (DEPLOY / "systemd" / "farthing-.service.d" / "common.conf").read_text("utf-8")
+    # Otherwise a unit is given up after five starts within ten seconds.
+    assert "StartLimitIntervalSec=0" in common.splitlines()
+    own = unit.read_text("utf-8")
+    assert re.search(r"^Restart=(always|on-failure)$", own, re.MULTILINE)
+    # What requires a unit that failed once is never started.
+    assert not re.search(r"^(Requires|Requisite|BindsTo)=", own, re.MULTILINE)
+
+
+def test_no_log_grows_for_ever() -> None:
+    for one in COMPOSE["services"].values():
+        assert {"max-size", "max-file"} <= one["logging"]["options"].keys()
+
+
 def example() -> dict[str, str]:
     lines = (DEPLOY / "farthing.env.example").read_text("utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

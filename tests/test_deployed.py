@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import asyncpg
 import pytest
 from tests.cli.test_serving import FARTHING, PATIENCE, free_port, wait_until_ready
-from tests.test_deploy import DEPLOY, health_check
+from tests.test_deploy import DEPLOY, health_check, shell_blocks
 
 from farthing.config import Settings
 from farthing.db.embedded import EmbeddedServer, binary
@@ -103,6 +105,27 @@ def test_the_database_is_migrated_and_the_service_is_well_by_the_check_of_the_im
         # Whoever stops it takes both for an end in order.
         assert process.wait(PATIENCE) in {0, -signal.SIGTERM}
     assert check(port) != 0
+
+
+def test_other_commands_run_beside_it_as_the_page_says(deployed: Deployed) -> None:
+    subprocess.run([*FARTHING, "migrate"], env=deployed.environ, check=True, timeout=PATIENCE)
+    folder = Path(deployed.environ["FARTHING_MASTER_KEY_FILE"]).parent
+    shutil.copy(DEPLOY / "farthing.env.example", folder / "farthing.env")
+    (block,) = [one for one in shell_blocks() if one.startswith("farthing() (")]
+    here = block.replace("/etc/farthing", str(folder))
+    here = here.replace("/opt/farthing/bin/farthing", shlex.join(FARTHING))
+    plain = {name: one for name, one in deployed.environ.items() if "FARTHING_" not in name}
+    done = subprocess.run(
+        ["sh", "-eu", "-c", here],  # noqa: S607 - any will do
+        env=plain,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "farthing_key_live_" in done.stdout
+    assert "farthing_operator_live_" in done.stdout
 
 
 def check(port: int) -> int:

@@ -11,7 +11,14 @@ import pytest
 from tests.client.conftest import Maker, Running, Shop
 
 from farthing.client import Farthing, _listing, errors
-from farthing.client.models import Address, AdjustmentOption, Card, CardPage, MoveOptions
+from farthing.client.models import (
+    Action,
+    Address,
+    AdjustmentOption,
+    Card,
+    CardPage,
+    MoveOptions,
+)
 
 UNKNOWN = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
 CARD = {"card_number": "4242424242424242", "expiry": "1230", "cvv": "123"}
@@ -178,11 +185,24 @@ def test_a_problem_is_an_exception_of_its_own_with_everything_that_was_said(clie
     assert {one.pointer for one in refused.value.problem.errors} == {"/ownerId", "/currencyISO"}
 
 
+def test_whoever_is_refused_by_a_rule_is_told_by_which(client: Any) -> None:
+    rule = client.rules.create(
+        name="Nobody comes in",
+        on="customer.create",
+        when="true",
+        then=[Action(action="refuse", message="We are closed.", code="closed")],
+    )
+    with pytest.raises(errors.RefusedByRule, match="We are closed") as refused:
+        new_customer(client)
+    told = refused.value.problem
+    assert (told.rule_id, told.rule_code) == (rule.id, "closed")
+
+
 @pytest.mark.parametrize(
     "identifier",
-    [UNKNOWN, f"card/{UNKNOWN}", f"account/{UNKNOWN}/state", "account/../../status", ""],
+    [UNKNOWN, f"card/{UNKNOWN}", f"account/{UNKNOWN}/state", "account/../../status", "", None],
 )
-def test_what_is_no_identifier_leads_to_no_other_address(client: Any, identifier: str) -> None:
+def test_what_is_no_identifier_leads_to_no_other_address(client: Any, identifier: Any) -> None:
     with pytest.raises(ValueError, match="must be account/<uuid>"):
         client.accounts.get(identifier)
 

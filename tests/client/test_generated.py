@@ -23,6 +23,7 @@ from tools.client.places import namespace_of
 from farthing.client import AsyncFarthing, Farthing, Retries, errors, models
 from farthing.core.errors import CATALOGUE
 from farthing.core.operation import Operation
+from farthing.http.openapi.responses import Problem as Published
 
 OPERATIONS = generator.operations()
 EXAMPLES = json.loads(files("farthing.http.openapi").joinpath("examples.json").read_text("utf-8"))
@@ -65,6 +66,10 @@ def test_every_error_has_an_exception_with_its_words() -> None:
         assert issubclass(found, errors.ApiError)
         assert (found.code, inspect.getdoc(found)) == (code, inspect.getdoc(problem))
         assert problem.__name__ in errors.__all__
+
+
+def test_a_problem_has_everything_that_the_service_publishes() -> None:
+    assert {*Published.__struct_fields__} <= {*errors.Problem.__struct_fields__}
 
 
 class Recorder:
@@ -127,6 +132,8 @@ def test_an_answer_of_a_later_service_is_read_all_the_same() -> None:
     answer = {**EXAMPLES["cards.get"]["answer"], "colour": "green"}
     assert msgspec.convert(answer, models.Card).id == answer["id"]
     event = {**EXAMPLES["events.get"]["answer"], "objectId": "voucher/1", "data": {"x": 1}}
+    assert msgspec.convert(event, models.Event).object is None
+    event |= {"objectId": "card/1", "data": {**answer, "scheme": "A_LATER_ONE"}}
     assert msgspec.convert(event, models.Event).object is None
 
 

@@ -1,6 +1,8 @@
 """Retries: nothing is done twice, whatever happens on the way."""
 
+import pickle
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.client.conftest import EAGER, Maker, Running, Shop
-from tests.client.test_calls import new_card, new_customer
+from tests.client.test_calls import UNKNOWN, new_card, new_customer
 
 from farthing.client import Farthing, Retries, _session, errors
 from farthing.client._asks import Ask
@@ -74,6 +76,22 @@ def test_an_answer_that_is_always_cut_off_ends_in_an_exception(make: Maker, shop
     assert caught.value.__context__ is None
 
 
+def test_whoever_was_given_up_can_be_called_again_with_the_same_key(
+    make: Maker, shop: Shop
+) -> None:
+    client = make(shop.key, retries=Retries(attempts=1))
+    before = count(client)
+    client.sandbox.faults.arm(kind="cut", count=1)
+    with pytest.raises(errors.ConnectionFailed) as caught:
+        new_customer(client)
+    key = pickle.loads(pickle.dumps(caught.value)).idempotency_key  # noqa: S301 - our own
+    assert new_customer(client, idempotency_key=key)
+    assert count(client) == before + 1
+    with pytest.raises(errors.NotFound) as refused:
+        client.customers.get(f"customer/{UNKNOWN}")
+    assert refused.value.idempotency_key is None
+
+
 def test_one_key_is_one_customer_also_for_two_calls(client: Any) -> None:
     first = new_customer(client, idempotency_key="order-1")
     assert new_customer(client, idempotency_key="order-1") == first
@@ -83,8 +101,17 @@ def test_one_key_is_one_customer_also_for_two_calls(client: Any) -> None:
 
 def test_where_nobody_listens_it_says_so(make: Maker, shop: Shop) -> None:
     client = make(shop.key, base_url="http://127.0.0.1:9", retries=EAGER)
-    with pytest.raises(errors.ConnectionFailed, match="ConnectError"):
+    with pytest.raises(errors.ConnectionFailed, match=r"ConnectError at http://127.0.0.1:9"):
         client.customers.get(shop.id)
+
+
+def test_a_proxy_is_for_the_world_and_not_for_this_machine(
+    make: Maker, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    assert make(shop.key).customers.get(shop.id).id == shop.id
+    with pytest.raises(errors.ConnectionFailed, match=r"refused|attempts failed"):
+        make(shop.key, base_url="http://farthing.invalid").status.get()
 
 
 def test_what_takes_too_long_is_given_up(make: Maker, running: Running, shop: Shop) -> None:
@@ -160,6 +187,16 @@ def test_a_token_that_cannot_be_had_is_asked_for_as_often_as_anything_else() -> 
     assert isinstance(result, errors.Unavailable)
 
 
+@pytest.mark.parametrize(("seconds", "requests"), [(30, 2), (600, 1)])
+def test_a_token_is_renewed_before_it_ends(seconds: int, requests: int) -> None:
+    ends = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
+    issued = Reply(201, {}, msgspec.json.encode({"accessToken": "t", "expiresAt": ends}))
+    caller = session()
+    assert len(play(caller.call(Ask(ACCOUNTS_LIST)), issued, GOOD)[0]) == 2
+    replies = [issued, GOOD][-requests:]
+    assert len(play(caller.call(Ask(ACCOUNTS_LIST)), *replies)[0]) == requests
+
+
 def test_not_more_tokens_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_session, "_MOST_TOKENS", 2)
     issued = b'{"accessToken": "t%d", "expiresAt": "2100-01-01T00:00:00.000Z"}'
@@ -174,7 +211,7 @@ def test_not_more_tokens_are_kept_than_there_is_room_for(monkeypatch: pytest.Mon
         assert known == (number == 3 and len(sent) == 1)
 
 
-@pytest.mark.parametrize("key", ["", "one\nX-Token: two", "\u20ac"])
+@pytest.mark.parametrize("key", ["", "one\nX-Token: two", "\u20ac", " one", "one "])
 def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent(
     client: Any, key: str
 ) -> None:
@@ -201,6 +238,14 @@ def test_a_gateway_that_tells_no_problem_is_asked_again_and_then_named() -> None
     assert len(sent) == 2
     assert isinstance(result, errors.UnexpectedAnswer)
     assert "502" in str(result)
+
+
+def test_whoever_is_sent_elsewhere_is_told_where() -> None:
+    elsewhere = Reply(301, {"location": "https://pay.example/"}, b"")
+    sent, _, result = play(session().call(Ask(CUSTOMERS_CREATE)), elsewhere)
+    assert len(sent) == 1
+    assert isinstance(result, errors.UnexpectedAnswer)
+    assert "status 301, and leads to https://pay.example/." in str(result)
 
 
 @given(failures=st.integers(1, 5000), asked=st.floats(0, 1e6))

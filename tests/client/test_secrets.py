@@ -4,15 +4,18 @@ import logging
 import pickle
 import traceback
 from collections.abc import Callable
+from pprint import pformat
 from typing import Any
 
 import pytest
+from rich.pretty import pretty_repr
 from tests.client.conftest import Maker, Running, Shop
 from tests.client.test_calls import new_customer
 from tests.client.test_retries import KEY
 
 from farthing.client import AsyncFarthing, Farthing, Retries, errors
-from farthing.client.models import Address
+from farthing.client._session import read
+from farthing.client.models import AccessToken, Address
 
 NUMBER = "4000000000000002"
 # As a repr shows it: the digits alone could be part of anything.
@@ -85,6 +88,12 @@ def test_what_cannot_be_written_as_json_shows_no_card_number(client: Any) -> Non
     assert NUMBER not in everything_said_of(caught.value)
 
 
+def test_an_answer_that_cannot_be_read_is_not_shown() -> None:
+    with pytest.raises(errors.UnexpectedAnswer) as caught:
+        read(b'{"accessToken": "farthing_token_sandbox"}', AccessToken)
+    assert "farthing_token" not in everything_said_of(caught.value)
+
+
 def test_no_log_shows_a_card_number_or_a_key(
     make: Maker, shop: Shop, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -110,6 +119,18 @@ def test_no_repr_shows_a_key(running: Running, client: Any, shop: Shop) -> None:
     assert "farthing_token" not in shown
 
 
+@pytest.mark.parametrize("show", [repr, pformat, pretty_repr])
+def test_no_answer_shows_the_secret_in_it(
+    make: Maker, client: Any, shop: Shop, show: Callable[[Any], str]
+) -> None:
+    token = client.tokens.issue(shop.id)
+    hook = client.webhooks.create(url="https://example.org/hook")
+    tenant = make(shop.operator).sandbox.tenants.create(name="For a moment")
+    shown = show([token, hook, tenant])
+    for secret in (token.access_token, hook.secret, tenant.api_key):
+        assert secret not in shown
+
+
 @pytest.mark.parametrize("kind", [Farthing, AsyncFarthing])
 def test_a_key_of_the_other_environment_is_refused_before_anything_is_sent(kind: Any) -> None:
     for key, sandbox in ((LIVE, True), (KEY, False)):
@@ -122,8 +143,10 @@ def test_a_key_of_the_other_environment_is_refused_before_anything_is_sent(kind:
     )
 
 
-@pytest.mark.parametrize("text", ["", "secret", KEY[:-1], f"{KEY}A", KEY.replace("key", "lock")])
-def test_what_is_no_key_is_refused_and_not_repeated(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "secret", KEY[:-1], f"{KEY}A", KEY.replace("key", "lock"), None]
+)
+def test_what_is_no_key_is_refused_and_not_repeated(text: Any) -> None:
     with pytest.raises(ValueError, match="no key of Farthing") as caught:
         Farthing(text)
     assert not text or text not in str(caught.value)
@@ -135,6 +158,9 @@ def test_the_environment_says_where_the_service_is(monkeypatch: pytest.MonkeyPat
     assert "at http://127.0.0.1:4960>" in repr(Farthing(KEY))
     with pytest.raises(ValueError, match="FARTHING_LIVE_URL"):
         Farthing(LIVE, sandbox=False)
+    for nowhere in ("127.0.0.1:4960", "http://", "https://a\nb", "ftp://pay.example", "http://[::"):
+        with pytest.raises(ValueError, match="Say where the service is"):
+            Farthing(KEY, base_url=nowhere)
     monkeypatch.setenv("FARTHING_SANDBOX_URL", "https://sandbox.example")
     monkeypatch.setenv("FARTHING_LIVE_URL", "https://pay.example")
     assert "sandbox at https://sandbox.example>" in repr(Farthing(KEY))

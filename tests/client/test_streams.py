@@ -101,7 +101,7 @@ def block(number: int, text: str = "") -> bytes:
     return b"id: event/%d\nevent: card.created\ndata: %s\n\n" % (number, data)
 
 
-OPENED = Reply(200, {}, b"")
+OPENED = Reply(200, {"content-type": "text/event-stream"}, b"")
 
 
 def follow(
@@ -137,6 +137,21 @@ def test_a_stream_is_read_the_same_however_it_is_parted(cut: list[int], line: st
     parts = [whole[begin:end] for begin, end in pairwise(places)]
     found, _ = follow(OPENED, *parts)
     assert [one.data["text"] for one in found] == texts
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Reply(200, {"content-type": "text/html"}, b""),
+        Reply(204, {}, b""),
+        Reply(301, {"location": "https://pay.example/"}, b""),
+    ],
+)
+def test_what_is_no_stream_is_not_come_back_to(answer: Reply) -> None:
+    with pytest.raises(errors.UnexpectedAnswer, match=f"status {answer.status}"):
+        follow(answer)
+    with pytest.raises(errors.UnexpectedAnswer):
+        follow(OPENED, block(1), None, answer)
 
 
 def test_what_was_not_whole_is_read_again_from_the_last_that_was() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
-from tests.package.conftest import ROOT
+from tests.installed import ROOT
 
 from farthing import __version__
 

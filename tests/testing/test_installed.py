@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.installed import ROOT, Environment, build_wheel
+from tests.installed import ROOT, Environment, built, wheel_in
 
 pytestmark = pytest.mark.slow
 
@@ -16,15 +16,14 @@ GUIDE = ROOT / "docs" / "guides" / "testing.md"
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     made = Environment(tmp_path_factory.mktemp("environment"))
-    made.install(str(build_wheel(tmp_path_factory.mktemp("wheel"))), "pytest")
+    made.install(wheel_in(built(tmp_path_factory)), "pytest", "pytest-xdist")
     return made
 
 
 def run_tests(environment: Environment, folder: Path, passing: int) -> None:
-    base = ("--basetemp", str(folder / "run"))
-    done = environment.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *base, cwd=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{passing} passed" in done.stdout
+    more = ("-p", "no:cacheprovider", "--basetemp", folder / "run", "-n", "2")
+    said = environment.run([environment.program("pytest"), "-q", *more], folder)
+    assert f"{passing} passed" in said
 
 
 def count_tests(text: str) -> int:

@@ -112,6 +112,24 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
         pytest.fail("There is no server.")
 
 
+def test_a_run_whose_server_cannot_start_is_told_why_and_nothing_else(tmp_path: Path) -> None:
+    test = """
+import resource
+
+# No file may be as large as those of a database.
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+def test_it(farthing):
+    pass
+"""
+    done = run(tmp_path, test, "-p", "no:xdist")
+    assert done.returncode == 1
+    assert "The server of the test run did not start." in done.stdout
+    assert "File too large" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "sharing.py" not in done.stdout
+
+
 def test_a_run_without_the_fixture_imports_nothing_heavy() -> None:
     script = (
         "import sys, pytest; before = {*sys.modules}; import farthing.testing.plugin;"

@@ -45,15 +45,20 @@ def run(command: Sequence[str | Path], folder: Path) -> subprocess.CompletedProc
     )
 
 
-@pytest.fixture(scope="session")
-def tools(pytestconfig: pytest.Config) -> Path:
-    """Install the tools that the lock file names; they are kept for as long as it names them."""
+def require_node() -> None:
+    """Say aloud that nothing can be tested without Node.js; where everything must run, fail."""
     missing = [name for name in ("node", "npm", "npx") if shutil.which(name) is None]
     if missing:
         cannot_run(
             f"THE TYPESCRIPT CLIENT IS NOT TESTED: there is no {', '.join(missing)}. "
             "Install Node.js 20 or later with npm."
         )
+
+
+@pytest.fixture(scope="session")
+def tools(pytestconfig: pytest.Config) -> Path:
+    """Install the tools that the lock file names; they are kept for as long as it names them."""
+    require_node()
     assert pytestconfig.cache is not None
     lock = (HERE / "package-lock.json").read_bytes()
     folder = pytestconfig.cache.mkdir("typescript") / sha256(lock).hexdigest()[:16]

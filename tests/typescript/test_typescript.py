@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.client.conftest import Running
 from tests.typescript import page
-from tests.typescript.conftest import HERE, PATIENCE
+from tests.typescript.conftest import HERE, PATIENCE, require_node
 
 PACKAGE = json.loads((HERE / "package.json").read_text("utf-8"))
 LOCK = json.loads((HERE / "package-lock.json").read_text("utf-8"))
@@ -47,6 +47,18 @@ def test_a_flow_goes_through_with_the_types_that_the_document_gives(
 @pytest.mark.slow
 def test_the_quick_start_prints_what_it_says_in_typescript(built: Path, home: Path) -> None:
     assert node(built / "quick-start.js", home) == page.expected()
+
+
+@pytest.mark.parametrize(
+    ("ci", "outcome"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)]
+)
+def test_without_node_it_says_so_aloud_and_in_ci_it_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ci: str, outcome: type[Exception]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="THE TYPESCRIPT CLIENT IS NOT TESTED: there is no node"):
+        require_node()
 
 
 def test_the_quick_start_installs_the_packages_that_are_tested() -> None:

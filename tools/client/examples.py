@@ -15,6 +15,34 @@ _FUNDED: Final = f"""\
 ... ).object
 """
 
+# A rule on payouts, which lets somebody look at each.
+_WATCHED: Final = f"""\
+{_FUNDED}\
+>>> from farthing.client.models import Action
+>>> rule = client.rules.create(
+...     name="Somebody looks at every payout",
+...     on="transaction.create",
+...     when='object.flow == "OUTBOUND"',
+...     then=[Action(action="approve"), Action(action="alert", message="A payout.")],
+... )
+"""
+_PAID_OUT: Final = f"""\
+{_WATCHED}\
+>>> from farthing.client.models import Address
+>>> bank_account = client.bank_accounts.create(
+...     owner_id=ada.id,
+...     currency_iso="GBP",
+...     country_iso="GB",
+...     account_number="12345678",
+...     sort_code="204514",
+...     billing_address=Address(country_iso="GB"),
+...     set_as_preferred=True,
+... )
+>>> payout = client.transactions.outbound(
+...     account_id=account.id, amount="2500", method="bankAccount", purpose="WITHDRAWAL"
+... )
+"""
+
 EXAMPLES: Final[dict[str, str]] = {
     "customers": """\
 >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada", tags=["vip"])
@@ -81,6 +109,34 @@ True
 >>> reference = client.references.create(to_id=account.id)
 >>> reference.reference, reference.receiving_details.sort_code
 ('RF...', '...')
+""",
+    "approvals": f"""\
+{_PAID_OUT}\
+>>> payout.requirements
+{{'approval': 'approval/...'}}
+>>> client.approvals.approve(payout.requirements["approval"], reason="Known.").state_id
+'APPROVED'
+""",
+    "rules": f"""\
+{_WATCHED}\
+>>> payout = {{"flow": "OUTBOUND", "amount": "900", "currencyISO": "GBP"}}
+>>> client.rules.test(on="transaction.create", object=payout, owner_id=ada.id).result
+'awaitsApproval'
+>>> client.rules.update(rule.id, enabled=False).state_id
+'DISABLED'
+""",
+    "backtests": f"""\
+{_WATCHED}\
+>>> from datetime import UTC, datetime, timedelta
+>>> now = datetime.now(UTC)
+>>> backtest = client.rules.backtest(rule.id, from_=now - timedelta(days=30), to=now)
+>>> client.backtests.get(backtest.id).rule_id == rule.id
+True
+""",
+    "alerts": f"""\
+{_PAID_OUT}\
+>>> [(alert.message, alert.object_id == payout.id) for alert in client.alerts.list()]
+[('A payout.', True)]
 """,
     "events": """\
 >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")

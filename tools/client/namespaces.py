@@ -89,7 +89,7 @@ def _links(tree: Iterable[Place], place: Place, flavour: Flavour) -> str:
 
 def _spoken(place: Place) -> str:
     words = place[-1].replace("_", " ")
-    return f"{words} in the sandbox" if len(place) > 1 else words
+    return f"{words} in the sandbox" if place[0] == "sandbox" and len(place) > 1 else words
 
 
 def _imports_of(children: Iterable[Place], flavour: Flavour) -> str:

@@ -10,8 +10,13 @@ from typing import Any, Final, Literal
 from msgspec import Raw, Struct
 
 _PLAIN: Final = {str: "str", int: "int", bool: "bool", type(None): "None", datetime: "datetime"}
-# Where the name without `View` would say too little.
-_NAMES: Final = {"TokenView": "AccessToken", "StatusView": "ServiceStatus"}
+# Where the name without `View` would say too little, or pytest would take it for a test.
+_NAMES: Final = {
+    "TokenView": "AccessToken",
+    "StatusView": "ServiceStatus",
+    "TestView": "RuleTest",
+    "TestStep": "RuleTestStep",
+}
 
 
 def name_of(kind: type[Struct]) -> str:

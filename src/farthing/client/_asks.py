@@ -14,6 +14,7 @@ from farthing.client._model import Body
 
 _UUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 JSON: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,17 @@ class Ask:
         if self.operation.writes and self.key is None:
             object.__setattr__(self, "key", str(uuid.uuid4()))
         for text in (self.key, self.last_event_id):
-            if text is not None and not (text.isascii() and text.isprintable()):
-                raise ValueError("An idempotency key or event id must be printable ASCII.")
+            if text is not None and not _fits_header(text):
+                raise ValueError(
+                    "An idempotency key or event id must be printable ASCII, with no space around."
+                )
 
     @property
     def target(self) -> str:
         """The path and the query."""
         path = self.operation.path
-        if self.id is not None:
-            path = path.replace("{id}", self._identifier(self.id))
+        if "{id}" in path:
+            path = path.replace("{id}", self._identifier(self.id or ""))
         query = dict(_pairs(self.query))
         return f"{path}?{urlencode(query)}" if query else path
 
@@ -96,6 +99,10 @@ def check_identifier(noun: str, text: str) -> None:
     prefix, _, rest = text.partition("/")
     if prefix != noun or not _UUID.fullmatch(rest):
         raise ValueError(f"The identifier must be {noun}/<uuid>.")
+
+
+def _fits_header(text: str) -> bool:
+    return text.isascii() and text.isprintable() and text == text.strip()
 
 
 def _plain(value: object) -> object:

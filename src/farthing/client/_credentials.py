@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 from uuid import UUID
 
+import httpx2
+
 Kind = Literal["key", "operator", "token"]
 
 _FORM: Final = re.compile(r"farthing_(key|operator|token)_(sandbox|live)_([A-Za-z0-9_-]{64})")
@@ -26,7 +28,8 @@ class Credential:
 
 def read(text: str, *, sandbox: bool) -> Credential:
     """Read a key, and refuse one of the other environment; the message never repeats it."""
-    found = _FORM.fullmatch(text)
+    # What a missing variable of the environment gives is no key either.
+    found = _FORM.fullmatch(text or "")
     if found is None:
         raise ValueError("This is no key of Farthing: it must be farthing_<kind>_<environment>_...")
     kind, environment, body = found.groups()
@@ -44,6 +47,14 @@ def address(base_url: str | None, *, sandbox: bool) -> str:
     """Return the base address: as it was given, or as the environment names it."""
     name = "FARTHING_SANDBOX_URL" if sandbox else "FARTHING_LIVE_URL"
     found = base_url or os.environ.get(name) or (_USUAL_SANDBOX if sandbox else "")
-    if not found.startswith(("http://", "https://")):
+    if not _is_address(found):
         raise ValueError(f"Say where the service is: base_url=, or {name}, with https:// in front.")
     return found.rstrip("/")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL:
+        return False
+    return url.scheme in {"http", "https"} and url.host != ""

@@ -60,7 +60,7 @@ class _Line:
         try:
             return self._do(step)
         except httpx2.RequestError as error:
-            return _broken(error)
+            return _broken(error, self._driver.session)
 
     def _do(self, step: Step) -> Outcome:
         if isinstance(step, Pause):
@@ -130,7 +130,7 @@ class _AsyncLine:
         try:
             return await self._do(step)
         except httpx2.RequestError as error:
-            return _broken(error)
+            return _broken(error, self._driver.session)
 
     async def _do(self, step: Step) -> Outcome:
         if isinstance(step, Pause):
@@ -179,8 +179,8 @@ def _request(
     )
 
 
-def _broken(error: httpx2.RequestError) -> Broken:
+def _broken(error: httpx2.RequestError, session: Session) -> Broken:
     # The error itself holds the request and its body, so it goes no further. Only what happened
     # before anything was sent may say more than its kind.
     more = f", {error}" if isinstance(error, httpx2.ConnectError) else ""
-    return Broken(f"{type(error).__name__}{more}")
+    return Broken(f"{type(error).__name__} at {session.base_url}{more}")

@@ -20,7 +20,7 @@ class FieldError(Struct, frozen=True):
     detail: str
 
 
-class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
+class Problem(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What the service says when it says no, as RFC 9457 has it."""
 
     type: str = ""
@@ -32,10 +32,19 @@ class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
     errors: list[FieldError] = []
     current_state_id: str | None = None
     allowed_state_ids: list[str] | None = None
+    # Of a rule that refuses: which one it is, and what it says of itself.
+    rule_id: str | None = None
+    rule_code: str | None = None
 
 
 class FarthingError(Exception):
-    """Anything that this client raises because a call did not work."""
+    """Anything that this client raises because a call did not work.
+
+    `idempotency_key` is that of the write, drawn or given: with it the same call can be made again,
+    and is done once.
+    """
+
+    idempotency_key: str | None = None
 
 
 BY_CODE: Final[dict[str, type["ApiError"]]] = {}
@@ -62,7 +71,7 @@ class ApiError(FarthingError):
 
 
 class ConnectionFailed(FarthingError):
-    """No answer came, after every attempt. A write may have been done; its key makes it safe."""
+    """No answer came, after every attempt. A write may have been done: repeat it with its key."""
 
 
 class UnexpectedAnswer(FarthingError):

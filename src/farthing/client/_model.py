@@ -15,6 +15,10 @@ class Secret(Model, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, not shown>"
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        # What prints prettily does not ask for the repr of a struct.
+        return [("not", "shown")]
+
 
 class Body(dict[str, Any]):
     """The fields of a request; its repr does not show them, because one could be a card number."""

@@ -10,7 +10,7 @@ import msgspec
 from farthing.client import _failures
 from farthing.client._asks import Ask, Operation, check_identifier
 from farthing.client._credentials import Credential
-from farthing.client._model import Model
+from farthing.client._model import Secret
 from farthing.client._retries import Retries
 from farthing.client._steps import Broken, Flow, Pause, Reply, Send, send
 
@@ -27,14 +27,11 @@ _ISSUE: Final = Operation(
 )
 
 
-class _Token(Model, frozen=True, kw_only=True):
+class _Token(Secret, frozen=True, kw_only=True):
     """An access token as it is issued."""
 
     access_token: str
     expires_at: datetime
-
-    def __repr__(self) -> str:
-        return "<an access token>"
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,9 @@ class Session:
         """Call an operation, or raise what it says instead."""
         outcome = yield from self._patiently(ask)
         if not isinstance(outcome, Reply) or not outcome.is_good:
-            raise outcome.failure()
+            failure = outcome.failure()
+            failure.idempotency_key = ask.key
+            raise failure
         return outcome
 
     def _patiently(self, ask: Ask) -> Flow[Reply | Broken]:
@@ -163,5 +162,7 @@ def read(content: bytes, kind: type[T]) -> T:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         fault = str(error)
     if fault:
+        # There can be a credential in it, and a traceback can show locals.
+        del content
         raise _failures.UnexpectedAnswer(f"The answer is not what was agreed: {fault}.")
     return decoded  # type: ignore[no-any-return]  # decoded as this kind

@@ -16,7 +16,7 @@ from farthing.client._retries import read_retry_after
 
 T = TypeVar("T")
 
-_GOOD: Final = 400
+_GOOD: Final = range(200, 300)
 _CONFLICT: Final = 409
 # 502 and 504 are how a gateway says that its connection broke.
 _PASSING: Final = frozenset({429, 502, 503, 504})
@@ -61,7 +61,7 @@ class Reply:
     @property
     def is_good(self) -> bool:
         """Tell whether it is what was asked for."""
-        return self.status < _GOOD
+        return self.status in _GOOD
 
     @property
     def problem(self) -> _failures.Problem | None:
@@ -91,12 +91,11 @@ class Reply:
 
     def failure(self) -> _failures.FarthingError:
         """Return the exception for an answer that is not good."""
-        problem = self.problem
-        if problem is None:
-            return _failures.UnexpectedAnswer(
-                f"The answer has status {self.status}, and no problem."
-            )
-        return _failures.of(problem)
+        problem, elsewhere = self.problem, self.headers.get("location")
+        if problem is not None:
+            return _failures.of(problem)
+        more = f"leads to {elsewhere}" if elsewhere else "tells no problem"
+        return _failures.UnexpectedAnswer(f"The answer has status {self.status}, and {more}.")
 
 
 @dataclass(frozen=True)

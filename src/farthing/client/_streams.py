@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from farthing.client._asks import Ask
+from farthing.client._asks import EVENT_STREAM, Ask
+from farthing.client._failures import UnexpectedAnswer
 from farthing.client._session import Session, read
 from farthing.client._steps import Flow, Found, Pause, Reply, Take
 from farthing.client.models import Event
@@ -28,6 +29,7 @@ class Follower:
         while True:
             outcome = yield from self.session.attempt(self.ask, is_stream=True)
             if isinstance(outcome, Reply) and outcome.is_good:
+                _check(outcome)
                 self._was_open = True
                 yield from self._read()
             elif not outcome.is_passing:
@@ -66,3 +68,10 @@ class Follower:
             self.ask = replace(self.ask, last_event_id=block[b"id"].decode("ascii"))
         if event is not None:
             yield Found(event)
+
+
+def _check(reply: Reply) -> None:
+    """Refuse an answer that is no stream: whoever came back to it would do so for ever."""
+    kind = reply.headers.get("content-type", "")
+    if not kind.startswith(EVENT_STREAM):
+        raise UnexpectedAnswer(f"The answer has status {reply.status}, and is no stream of events.")

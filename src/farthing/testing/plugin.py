@@ -1,5 +1,6 @@
 """What pytest loads: two fixtures, and nothing heavy before a test asks for one of them."""
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,11 +17,17 @@ def farthing_server(
 ) -> "Iterator[Server]":
     """Give the server of this test run: one for all of its processes."""
     from farthing.testing.sandbox import open_server  # noqa: PLC0415 - costs nothing until now.
+    from farthing.testing.sharing import ServerError  # noqa: PLC0415 - the same.
 
     base = tmp_path_factory.getbasetemp()
     # Each process of pytest-xdist has a folder of its own in that of the run.
     folder = base.parent if hasattr(request.config, "workerinput") else base
-    with open_server(folder / "farthing") as server:
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(open_server(folder / "farthing"))
+        except ServerError as error:
+            # How we came here helps nobody; the sentence does.
+            pytest.fail(str(error), pytrace=False)
         yield server
 
 

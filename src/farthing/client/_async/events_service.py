@@ -1,5 +1,5 @@
 # Written by `make client` from the operations of the service: do not edit.
-"""Operations on service in the sandbox."""
+"""Operations on service."""
 
 from farthing.client import _operations as operations
 from farthing.client._asks import Ask
@@ -8,7 +8,7 @@ from farthing.client.models import EventTypes
 
 
 class AsyncEventsServiceOperations(AsyncNamespace):
-    """Operations on service in the sandbox."""
+    """Operations on service."""
 
     async def schemas(self) -> EventTypes:
         """Read every type of event with its JSON Schema."""

@@ -1,5 +1,5 @@
 # Written by `make client` from the operations of the service: do not edit.
-"""Operations on trials in the sandbox."""
+"""Operations on trials."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,11 +9,11 @@ from farthing.client import _operations as operations
 from farthing.client._asks import Ask
 from farthing.client._model import Body
 from farthing.client._namespaces import AsyncNamespace
-from farthing.client.models import Backtest, Test, TestStep, Trigger
+from farthing.client.models import Backtest, RuleTest, RuleTestStep, Trigger
 
 
 class AsyncRulesTrialsOperations(AsyncNamespace):
-    """Operations on trials in the sandbox."""
+    """Operations on trials."""
 
     async def test(
         self,
@@ -22,9 +22,9 @@ class AsyncRulesTrialsOperations(AsyncNamespace):
         object_id: str | None = None,
         object: Mapping[str, Any] | None = None,
         owner_id: str | None = None,
-        step: TestStep | None = None,
+        step: RuleTestStep | None = None,
         idempotency_key: str | None = None,
-    ) -> Test:
+    ) -> RuleTest:
         """Ask what the rules would do about an object, of which nothing comes.
 
         - `on`: Which rules are tried.
@@ -47,7 +47,7 @@ class AsyncRulesTrialsOperations(AsyncNamespace):
             ),
             key=idempotency_key,
         )
-        return await self._send(ask, Test)
+        return await self._send(ask, RuleTest)
 
     async def backtest(
         self, id: str, *, from_: datetime, to: datetime, idempotency_key: str | None = None

@@ -1,5 +1,5 @@
 # Written by `make client` from the operations of the service: do not edit.
-"""Operations on statements in the sandbox."""
+"""Operations on statements."""
 
 from datetime import datetime
 from typing import Literal
@@ -11,7 +11,7 @@ from farthing.client.models import Statement
 
 
 class AccountsStatementsOperations(Namespace):
-    """Operations on statements in the sandbox."""
+    """Operations on statements."""
 
     def statement(self, id: str, *, from_: datetime, to: datetime) -> Statement:
         """Read the statement of an account for a period.

@@ -12,7 +12,37 @@ from farthing.client.models import Alert, AlertKind, AlertPage, Transitions
 
 
 class AlertsOperations(Namespace):
-    """Alerts: what rules wanted somebody to know."""
+    """Alerts: what rules wanted somebody to know.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> from farthing.client.models import Action
+    >>> rule = client.rules.create(
+    ...     name="Somebody looks at every payout",
+    ...     on="transaction.create",
+    ...     when='object.flow == "OUTBOUND"',
+    ...     then=[Action(action="approve"), Action(action="alert", message="A payout.")],
+    ... )
+    >>> from farthing.client.models import Address
+    >>> bank_account = client.bank_accounts.create(
+    ...     owner_id=ada.id,
+    ...     currency_iso="GBP",
+    ...     country_iso="GB",
+    ...     account_number="12345678",
+    ...     sort_code="204514",
+    ...     billing_address=Address(country_iso="GB"),
+    ...     set_as_preferred=True,
+    ... )
+    >>> payout = client.transactions.outbound(
+    ...     account_id=account.id, amount="2500", method="bankAccount", purpose="WITHDRAWAL"
+    ... )
+    >>> [(alert.message, alert.object_id == payout.id) for alert in client.alerts.list()]
+    [('A payout.', True)]
+    """
 
     def list(
         self,

@@ -13,7 +13,39 @@ from farthing.client.models import Approval, ApprovalPage, ApprovalState, Transi
 
 
 class ApprovalsOperations(Namespace):
-    """Approvals: what rules let wait until somebody says yes or no."""
+    """Approvals: what rules let wait until somebody says yes or no.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> from farthing.client.models import Action
+    >>> rule = client.rules.create(
+    ...     name="Somebody looks at every payout",
+    ...     on="transaction.create",
+    ...     when='object.flow == "OUTBOUND"',
+    ...     then=[Action(action="approve"), Action(action="alert", message="A payout.")],
+    ... )
+    >>> from farthing.client.models import Address
+    >>> bank_account = client.bank_accounts.create(
+    ...     owner_id=ada.id,
+    ...     currency_iso="GBP",
+    ...     country_iso="GB",
+    ...     account_number="12345678",
+    ...     sort_code="204514",
+    ...     billing_address=Address(country_iso="GB"),
+    ...     set_as_preferred=True,
+    ... )
+    >>> payout = client.transactions.outbound(
+    ...     account_id=account.id, amount="2500", method="bankAccount", purpose="WITHDRAWAL"
+    ... )
+    >>> payout.requirements
+    {'approval': 'approval/...'}
+    >>> client.approvals.approve(payout.requirements["approval"], reason="Known.").state_id
+    'APPROVED'
+    """
 
     def approve(
         self, id: str, *, reason: str | None = None, idempotency_key: str | None = None

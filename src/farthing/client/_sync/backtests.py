@@ -14,7 +14,27 @@ from farthing.client.models import Backtest, BacktestPage, BacktestState, Transi
 
 
 class BacktestsOperations(Namespace):
-    """Operations on backtests."""
+    """Operations on backtests.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> from farthing.client.models import Action
+    >>> rule = client.rules.create(
+    ...     name="Somebody looks at every payout",
+    ...     on="transaction.create",
+    ...     when='object.flow == "OUTBOUND"',
+    ...     then=[Action(action="approve"), Action(action="alert", message="A payout.")],
+    ... )
+    >>> from datetime import UTC, datetime, timedelta
+    >>> now = datetime.now(UTC)
+    >>> backtest = client.rules.backtest(rule.id, from_=now - timedelta(days=30), to=now)
+    >>> client.backtests.get(backtest.id).rule_id == rule.id
+    True
+    """
 
     def move(
         self,

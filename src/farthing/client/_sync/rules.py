@@ -13,7 +13,27 @@ from farthing.client.models import Action, Rule, RulePage, RuleState, Transition
 
 
 class RulesOperations(RulesTrialsOperations):
-    """Rules: what a tenant wants to happen to objects that are made or moved."""
+    """Rules: what a tenant wants to happen to objects that are made or moved.
+
+    >>> ada = client.customers.create(type="INDIVIDUAL", name="Ada")
+    >>> account = client.accounts.create(owner_id=ada.id, currency_iso="GBP")
+    >>> reference = client.references.create(to_id=account.id)
+    >>> arrived = client.sandbox.inbound(
+    ...     reference=reference.reference, amount="2500", currency_iso="GBP"
+    ... ).object
+    >>> from farthing.client.models import Action
+    >>> rule = client.rules.create(
+    ...     name="Somebody looks at every payout",
+    ...     on="transaction.create",
+    ...     when='object.flow == "OUTBOUND"',
+    ...     then=[Action(action="approve"), Action(action="alert", message="A payout.")],
+    ... )
+    >>> payout = {"flow": "OUTBOUND", "amount": "900", "currencyISO": "GBP"}
+    >>> client.rules.test(on="transaction.create", object=payout, owner_id=ada.id).result
+    'awaitsApproval'
+    >>> client.rules.update(rule.id, enabled=False).state_id
+    'DISABLED'
+    """
 
     def create(
         self,

@@ -1,5 +1,5 @@
 # Written by `make client` from the operations of the service: do not edit.
-"""Operations on moves in the sandbox."""
+"""Operations on moves."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from farthing.client.models import FromState, MoveOptions, Rehearsal, ToState, T
 
 
 class TransactionsMovesOperations(Namespace):
-    """Operations on moves in the sandbox."""
+    """Operations on moves."""
 
     def move(
         self,

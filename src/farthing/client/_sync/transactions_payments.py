@@ -1,5 +1,5 @@
 # Written by `make client` from the operations of the service: do not edit.
-"""Operations on payments in the sandbox."""
+"""Operations on payments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ from farthing.client.models import Transaction
 
 
 class TransactionsPaymentsOperations(TransactionsMovesOperations):
-    """Operations on payments in the sandbox."""
+    """Operations on payments."""
 
     def inbound(
         self,

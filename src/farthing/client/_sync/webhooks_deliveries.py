@@ -1,5 +1,5 @@
 # Written by `make client` from the operations of the service: do not edit.
-"""Operations on deliveries in the sandbox."""
+"""Operations on deliveries."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from farthing.client.models import Delivery, DeliveryPage, Resend, Status
 
 
 class WebhooksDeliveriesOperations(Namespace):
-    """Operations on deliveries in the sandbox."""
+    """Operations on deliveries."""
 
     def deliveries(
         self,

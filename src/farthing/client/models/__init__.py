@@ -44,9 +44,9 @@ from farthing.client.models.trials import (
     Backtest,
     BacktestPage,
     Progress,
+    RuleTest,
+    RuleTestStep,
     RuleTrial,
-    Test,
-    TestStep,
 )
 from farthing.client.models.webhooks import Attempt, Webhook, WebhookPage, WebhookWithSecret
 from farthing.client.models.words import (
@@ -159,6 +159,8 @@ __all__ = [
     "Rule",
     "RulePage",
     "RuleState",
+    "RuleTest",
+    "RuleTestStep",
     "RuleTrial",
     "Scheme",
     "ServiceStatus",
@@ -170,8 +172,6 @@ __all__ = [
     "StepDescription",
     "StorageType",
     "Tenant",
-    "Test",
-    "TestStep",
     "ToState",
     "Total",
     "Transaction",

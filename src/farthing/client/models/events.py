@@ -23,7 +23,10 @@ class Event(Model, frozen=True, kw_only=True):
     def object(self) -> Object | None:
         """The object that it happened to, as it was right after; None for one of a later kind."""
         kind = OBJECTS.get(self.object_id.partition("/")[0])
-        return None if kind is None else msgspec.convert(self.data, kind)
+        try:
+            return None if kind is None else msgspec.convert(self.data, kind)
+        except msgspec.ValidationError:
+            return None
 
 
 class EventPage(Model, frozen=True, kw_only=True):

@@ -51,7 +51,7 @@ class RuleTrial(Model, frozen=True, kw_only=True):
     outcome: list[Action]
 
 
-class Test(Model, frozen=True, kw_only=True):
+class RuleTest(Model, frozen=True, kw_only=True):
     """What all rules on a trigger say of an object, and what would become of it."""
 
     on: Trigger
@@ -64,7 +64,7 @@ class Test(Model, frozen=True, kw_only=True):
     annotations: dict[str, str]
 
 
-class TestStep(Model, frozen=True, kw_only=True):
+class RuleTestStep(Model, frozen=True, kw_only=True):
     """The move that is tried."""
 
     to: str
