@@ -152,14 +152,18 @@ def _environment(server: EmbeddedServer, port: int, folder: Path) -> dict[str, s
     return inherited | {
         "FARTHING_DATABASE_URL": server.url(),
         "FARTHING_MASTER_KEY": secrets.token_hex(32),
-        # The bench may be asked what one process alone can do.
-        "FARTHING_PROCESSES": os.environ.get("BENCH_PROCESSES", str(os.cpu_count() or 1)),
+        # The other half of the cores is the database's; the bench may be asked what others can do.
+        "FARTHING_PROCESSES": os.environ.get("BENCH_PROCESSES", str(_half_of_the_cores())),
         "FARTHING_PORT": str(port),
         "FARTHING_LOG_LEVEL": "warning",
         # The receiver of deliveries is on this machine.
         "FARTHING_WEBHOOK_PRIVATE": "true",
         "BENCH_SAMPLES": str(folder / "samples"),
     }
+
+
+def _half_of_the_cores() -> int:
+    return max(1, (os.cpu_count() or 1) // 2)
 
 
 async def _prepare(server: EmbeddedServer) -> tuple[UUID, str]:

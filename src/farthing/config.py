@@ -66,7 +66,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     processes: Annotated[
         int,
         _setting(
-            "How many processes `farthing serve` runs behind its port; cores are a good guess."
+            "How many processes `farthing serve` runs behind its port: one per core is a good "
+            "guess, and one for two cores if the database is on the same machine."
         ),
         Meta(ge=1, le=64),
     ] = 1
@@ -82,7 +83,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int,
         _setting("How many batches of one tenant one process may have under way at once."),
         Meta(ge=1, le=16),
-    ] = 2
+    ] = 1
     queue_size: Annotated[
         int,
         _setting(

@@ -116,6 +116,46 @@ async def test_commands_that_wait_together_share_one_database_transaction(
     assert await pool.fetchval(sql, tenant_id) <= 2
 
 
+async def test_an_answer_waits_until_the_next_batch_is_decided(pool: Pool, tenant_id: UUID) -> None:
+    happened: list[str] = []
+
+    def decide(draft: Draft) -> Any:
+        happened.append("the second is decided")
+        return adding(new_id()).decide(draft)
+
+    one_by_one = Committer(pool, lanes=1, batch_size=1)
+    first = asyncio.create_task(one_by_one.submit(context(tenant_id), adding(new_id())))
+    first.add_done_callback(lambda _: happened.append("the first is answered"))
+    second = asyncio.create_task(one_by_one.submit(context(tenant_id), Command(decide)))
+    await asyncio.gather(first, second)
+    assert happened == ["the second is decided", "the first is answered"]
+
+
+async def test_an_answer_does_not_wait_for_a_batch_that_others_hold_up(
+    committer: Committer, pool: Pool, tenant_id: UUID
+) -> None:
+    held = new_id()
+    await committer.submit(context(tenant_id), adding(held, name="held"))
+    one_by_one = Committer(pool, lanes=1, batch_size=1)
+    async with pool.acquire() as blocker, blocker.transaction():
+        await blocker.execute("SELECT 1 FROM customers WHERE id = $1 FOR NO KEY UPDATE", held)
+        first = asyncio.create_task(one_by_one.submit(context(tenant_id), adding(new_id())))
+        second = asyncio.create_task(one_by_one.submit(context(tenant_id), appending(held, " up")))
+        assert (await first).status == 201
+        assert not second.done()
+    assert (await second).status == 200
+    assert "held up" in await names(pool, tenant_id)
+
+
+async def test_of_a_crowd_that_comes_at_once_one_half_goes_first(
+    committer: Committer, pool: Pool, tenant_id: UUID
+) -> None:
+    await together(committer, tenant_id, *(adding(new_id()) for _ in range(40)))
+    sql = """SELECT count(*) FROM customers WHERE tenant_id = $1 AND id <> $1
+             GROUP BY xmin::text ORDER BY min(id::text)"""
+    assert [record["count"] for record in await pool.fetch(sql, tenant_id)] == [20, 20]
+
+
 async def test_a_problem_in_one_command_leaves_its_neighbours_whole(
     committer: Committer, pool: Pool, tenant_id: UUID
 ) -> None:

@@ -129,11 +129,7 @@ class Batch:
         return [row for (owner, _), row in self._changed.items() if owner is table]
 
     async def _recall(self, contexts: Iterable[Context]) -> None:
-        asked = [
-            (context.principal.name, context.idempotency.key)
-            for context in contexts
-            if context.idempotency
-        ]
+        asked = [(one.principal.name, one.idempotency.key) for one in contexts if one.idempotency]
         self._recalled = await repeats.recall(self._connection, self._tenant_id, asked)
 
     def _remembers(self, context: Context) -> bool:

@@ -4,14 +4,15 @@ Each tenant has lanes. A lane takes the commands that wait at this moment, runs 
 in one database transaction, and answers their callers after the commit. What arrives meanwhile
 forms the next batch, so the load itself decides how large batches are.
 
-Many callers are divided among two lanes, which take turns: while the database writes what one of
-them has decided, this process answers the callers of the other and reads what they send next.
+Callers are answered, and what they send next is read, while the database writes the batch after
+theirs: neither of the two waits for the other for long.
 """
 
 import asyncio
+import functools
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
@@ -27,10 +28,10 @@ from farthing.db.repeats import Outcome
 from farthing.db.writer import Writer
 
 _MOST_ANSWERED: Final = 50_000
-# So many callers at once are worth two batches instead of one.
+# So many commands are worth two batches instead of one.
 _CROWD: Final = 16
-# Longer than it takes to decide a batch: what takes longer waits for somebody else.
-_TURN_SECONDS: Final = 0.02
+# An answer waits no longer for the batch after it, which may wait for somebody else.
+_PATIENCE: Final = 0.02
 
 # The tenant, the principal and the key of a request.
 _Claim = tuple[UUID, str, str]
@@ -46,41 +47,12 @@ class _Waiting:
     outcome: "asyncio.Future[Outcome]"
 
 
+@dataclass(slots=True)
 class _Tenant:
-    def __init__(self) -> None:
-        self.waiting: deque[_Waiting] = deque()
-        self.lanes = 0
-        # How many places it holds, those that are still being prepared included.
-        self.held = 0
-        # The batches that are being decided, of which the database has not got the result yet.
-        self._deciding: set[object] = set()
-        self._decided = asyncio.Event()
-
-    @property
-    def is_crowded(self) -> bool:
-        return self.held >= _CROWD
-
-    def begin(self) -> Callable[[], None]:
-        """Note that a batch is being decided; return what notes that it is."""
-        batch = object()
-        self._deciding.add(batch)
-
-        def decided() -> None:
-            self._deciding.discard(batch)
-            self._decided.set()
-
-        return decided
-
-    async def give_way(self) -> None:
-        """Let the other batch be decided first, so that the database has something to do."""
-        if not self._deciding or not self.is_crowded:
-            return
-        self._decided.clear()
-        try:
-            async with asyncio.timeout(_TURN_SECONDS):
-                await self._decided.wait()
-        except TimeoutError:
-            self._deciding.clear()
+    waiting: deque[_Waiting] = field(default_factory=deque)
+    lanes: int = 0
+    # How many places it holds, those that are still being prepared included.
+    held: int = 0
 
 
 class Committer:
@@ -200,7 +172,7 @@ class Committer:
         tenant = self._tenants.setdefault(tenant_id, _Tenant())
         one = _Waiting(context, command, asyncio.get_running_loop().create_future())
         tenant.waiting.append(one)
-        if tenant.lanes < (self._lanes if tenant.is_crowded else 1):
+        if tenant.lanes < self._lanes:
             tenant.lanes += 1
             task = asyncio.create_task(self._run_lane(tenant_id, tenant))
             self._tasks.add(task)
@@ -209,29 +181,45 @@ class Committer:
         return await one.outcome
 
     async def _run_lane(self, tenant_id: UUID, tenant: _Tenant) -> None:
+        answered: list[tuple[_Waiting, Outcome]] = []
+        answer = functools.partial(_answer, answered)
         try:
-            while tenant.waiting:
-                share = -(-tenant.held // self._lanes) if tenant.is_crowded else self._batch_size
-                count = min(len(tenant.waiting), self._batch_size, share)
+            while await self._gather(tenant):
+                count = min(len(tenant.waiting), self._batch_size)
+                if not answered and count >= _CROWD:
+                    # All came at once; one half goes first, so that the two can take turns.
+                    count //= 2
                 batch = [tenant.waiting.popleft() for _ in range(count)]
-                await self._answer(tenant_id, tenant, batch)
+                at_last = asyncio.get_running_loop().call_later(_PATIENCE, answer)
+                submissions = [(one.context, one.command) for one in batch]
+                outcomes = await self._writer.write(tenant_id, submissions, decided=answer)
+                at_last.cancel()
+                answer()
+                answered.extend(zip(batch, outcomes, strict=True))
         finally:
+            answer()
             tenant.lanes -= 1
             self._forget_idle(tenant_id, tenant)
+
+    async def _gather(self, tenant: _Tenant) -> bool:
+        """Let a batch grow as long as more commands come in; tell whether there are any."""
+        seen = 0
+        while seen < len(tenant.waiting) < self._batch_size:
+            seen = len(tenant.waiting)
+            await asyncio.sleep(0)
+        return bool(tenant.waiting)
 
     def _forget_idle(self, tenant_id: UUID, tenant: _Tenant) -> None:
         if not (tenant.held or tenant.lanes or tenant.waiting):
             self._tenants.pop(tenant_id, None)
 
-    async def _answer(self, tenant_id: UUID, tenant: _Tenant, batch: list[_Waiting]) -> None:
-        decided = tenant.begin()
-        submissions = [(one.context, one.command) for one in batch]
-        outcomes = await self._writer.write(tenant_id, submissions, decided)
-        decided()
-        await tenant.give_way()
-        for one, outcome in zip(batch, outcomes, strict=True):
-            if not one.outcome.done():
-                one.outcome.set_result(outcome)
+
+def _answer(answered: list[tuple[_Waiting, Outcome]]) -> None:
+    """Tell the callers what came of their commands; nobody is told twice."""
+    for one, outcome in answered:
+        if not one.outcome.done():
+            one.outcome.set_result(outcome)
+    answered.clear()
 
 
 def _claim(context: Context) -> _Claim | None:
