@@ -18,6 +18,7 @@ class Alert(Model, frozen=True, kw_only=True):
     rule_id: str
     object_id: str
     message: str
+    refused: bool
 
 
 class AlertPage(Model, frozen=True, kw_only=True):
