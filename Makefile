@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 # Each of the many processes that tests start would otherwise compile all of it anew.
 export PYTHONDONTWRITEBYTECODE :=
 # One database server per worker, and as many workers as cores.
-TESTS := -n auto --dist loadfile
+TESTS := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help up install test check format docs client examples bench clean
