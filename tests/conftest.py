@@ -29,6 +29,7 @@ from farthing.db.embedded import EmbeddedServer
 from farthing.db.migrate import migrate
 from farthing.http import system
 from farthing.http.app import build
+from farthing.http.openapi.responses import Problem as ProblemView
 from farthing.http.service import Service
 from farthing.resources.access import actions
 
@@ -180,7 +181,7 @@ def database(server_url: str) -> Database:
 
 
 class OnlyDeclaredProblems:
-    """No operation answers with a code that it did not declare: asserted for the whole suite.
+    """No operation answers with a code or a member that is not declared, in the whole suite.
 
     Whoever calls in this way waits for the end of an answer, so it leaves a stream once it began.
     """
@@ -207,9 +208,10 @@ class OnlyDeclaredProblems:
 
         await self._app(scope, hang_up, listen)
         if status >= 400 and scope["path"] != "/readyz":
-            code = msgspec.json.decode(body)["code"]
-            operation = scope["state"]["operation"]
+            said, operation = msgspec.json.decode(body), scope["state"]["operation"]
+            code, members = said["code"], ProblemView.__struct_encode_fields__
             assert code in self._declared[operation], f"{operation} did not declare {code}"
+            assert said.keys() <= set(members), f"{code} says more than is documented"
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -40,6 +40,9 @@ class Problem(View, frozen=True, kw_only=True):
     errors: list[Fault] | None = None
     current_state_id: str | None = None
     allowed_state_ids: list[str] | None = None
+    # The rule that refuses a request, and the code that its author gave it.
+    rule_id: str | None = None
+    rule_code: str | None = None
 
 
 def responses(operation: Operation, known: Schemas, example: Any) -> dict[str, Schema]:
