@@ -53,10 +53,14 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give what is slow more time before it counts as hanging."""
+    """Give what is slow more time before it counts as hanging, and let it begin early.
+
+    Otherwise one worker would be busy with the last slow test while the others have none left.
+    """
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @dataclass(frozen=True)
