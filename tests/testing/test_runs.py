@@ -114,10 +114,13 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 def test_a_run_whose_server_cannot_start_is_told_why_and_nothing_else(tmp_path: Path) -> None:
     test = """
-import resource
+import pytest
 
-# No file may be as large as those of a database.
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+@pytest.fixture(scope="session", autouse=True)
+def damage(tmp_path_factory):
+    home = tmp_path_factory.getbasetemp() / "farthing" / "home"
+    home.mkdir(parents=True)
+    (home / "master.key").write_text("no key", "utf-8")
 
 def test_it(farthing):
     pass
@@ -125,7 +128,7 @@ def test_it(farthing):
     done = run(tmp_path, test, "-p", "no:xdist")
     assert done.returncode == 1
     assert "The server of the test run did not start." in done.stdout
-    assert "File too large" in done.stdout
+    assert "is missing or damaged" in done.stdout
     assert "Traceback" not in done.stdout
     assert "sharing.py" not in done.stdout
 
