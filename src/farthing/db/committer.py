@@ -190,6 +190,7 @@ class Committer:
                     # All came at once; one half goes first, so that the two can take turns.
                     count //= 2
                 batch = [tenant.waiting.popleft() for _ in range(count)]
+                # Those of the last batch are answered once this one is decided, or after a while.
                 at_last = asyncio.get_running_loop().call_later(_PATIENCE, answer)
                 submissions = [(one.context, one.command) for one in batch]
                 outcomes = await self._writer.write(tenant_id, submissions, decided=answer)
