@@ -27,7 +27,10 @@ def keep(folder: Path, keeper: Lock) -> None:
     try:
         up(home, 0, until=users.take)
     except HomeError as error:
-        sys.exit(f"farthing: {error}")
+        # Whoever finds the lock free reads why at once, so it must be written before.
+        sys.stderr.write(f"farthing: {error}\n")
+        sys.stderr.flush()
+        sys.exit(1)
     finally:
         # Nobody need wait while many files are deleted, nor meet them.
         gone = folder / f"gone-{os.getpid()}"
