@@ -167,8 +167,8 @@ def deliver(plan: Plan) -> bool:
 def judge(plan: Plan) -> bool:
     """Tell what rules cost transfers."""
     with _on_stage() as stage:
-        book = rules.Rules(stage)
-        rounds = [rules.measure(stage, book, plan.load) for _ in range(plan.rounds)]
+        houses = [rules.settle(stage, number) for number in rules.NUMBERS]
+        rounds = rules.measure(houses, plan.load, plan.rounds)
         stage.run("farthing", "verify")
         _tell(stage, rules.measurements(rounds))
     text = rules.for_people(rounds)

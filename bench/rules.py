@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from statistics import fmean
+from statistics import median, quantiles
 from typing import Any, Final
 
 import httpx2
-from bench import wrk
+from bench import ledger, money, people, wrk
 from bench.load import Load
 from bench.measurement import Measurement
 from bench.stage import Stage
@@ -20,6 +20,7 @@ NUMBERS: Final = (0, 10, 100)
 _TEN: Final = 10
 _TIMES: Final = 10
 _OPENING_SECONDS: Final = 40
+_WARM_UP_SECONDS: Final = 5
 _PLAIN: Final = (
     'object.amount > {n}000000 && !("vip" in object.tags)',
     'object.flow == "OUTBOUND" && object.amount < {n}00',
@@ -31,10 +32,10 @@ _PLAIN: Final = (
     "size(object.tags) > 40 && object.amount > {n}0",
 )
 _OF_OWNER: Final = '"risky{n}" in owner.tags'
-# Over the same tallies, each for as long as the others or longer.
+# Over the same tallies. The short window moves all the time, as a long one does once it is full.
 _WINDOWED: Final = (
-    'history.count("internal", duration("{hours}h")) > {n}00000000',
-    'history.sum("internal", duration("{hours}h")) + object.amount > {n}00000000000',
+    'history.count("internal", duration("{short}")) > {n}00000000',
+    'history.sum("internal", duration("24h")) + object.amount > {n}00000000000',
 )
 
 
@@ -49,42 +50,61 @@ def conditions(number: int) -> list[str]:
 def _ten(n: int) -> Iterator[str]:
     plain = _PLAIN if n == 1 else (*_PLAIN[:-1], _OF_OWNER)
     for text in (*plain, *_WINDOWED):
-        yield text.format(n=n, hours=1 + 23 * (n % 2))
+        yield text.format(n=n, short="2s" if n % 2 else "1h")
 
 
-class Rules:
-    """The rules of the tenant of a stage."""
+class House(Struct, frozen=True):
+    """A tenant with customers of its own, and with so many rules."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._key = asyncio.run(_issue_key(stage))
+    base_url: str
+    facts: dict[str, str]
 
-    def set(self, number: int) -> None:
-        """Replace all rules with so many, none of which ever holds."""
-        asyncio.run(self._set(number))
-
-    async def _set(self, number: int) -> None:
-        headers = {"X-Token": self._key}
-        async with httpx2.AsyncClient(base_url=self._stage.base_url, headers=headers) as client:
-            for query in ("?limit=100", "?limit=100"):
-                found = (await client.get(f"/v1/rules{query}&stateId=ENABLED")).json()
-                for one in found["results"]:
-                    (await client.delete(f"/v1/rules/{one['id']}")).raise_for_status()
-            for place, when in enumerate(conditions(number)):
-                body: dict[str, Any] = {
-                    "name": f"Rule {place}",
-                    "on": "transaction.create",
-                    "when": when,
-                    "then": [{"action": "refuse", "message": "It never comes to this."}],
-                }
-                (await client.post("/v1/rules", json=body)).raise_for_status()
+    def transfer(self, load: Load) -> Measurement:
+        """Measure transfers among its customers."""
+        return wrk.measure(self.base_url, "transfers.lua", load, self.facts)
 
 
-async def _issue_key(stage: Stage) -> str:
-    pool = await open_pool(stage.server.url(), size=2)
-    key = await actions.issue_api_key(Committer(pool), "sandbox", stage.tenant_id)
+def settle(stage: Stage, number: int) -> House:
+    """Found a tenant that has so many rules from the start, none of which ever holds.
+
+    If one tenant got other rules before each measurement, it would count anew what is there, and
+    slow down whatever is measured next.
+    """
+    return asyncio.run(_settle(stage, number))
+
+
+async def _settle(stage: Stage, number: int) -> House:
+    url = stage.server.url()
+    pool = await open_pool(url, size=2)
+    committer = Committer(pool)
+    tenant_id = await actions.found_tenant(committer, f"Beside {number} rules")
+    key = await actions.issue_api_key(committer, "sandbox", tenant_id)
     await pool.close()
-    return key
+    crowd = await people.gather(stage.base_url, tenant_id, key)
+    file = stage.folder / f"accounts-{number}"
+    file.write_text("\n".join(crowd.accounts), "ascii")
+    await money.fund(url, tenant_id, ledger.listed(file))
+    await _make(stage.base_url, key, number)
+    house = House(stage.base_url, {"token": crowd.token, "accounts": str(file)})
+    # The first request of each customer begins its tallies.
+    house.transfer(Load(_WARM_UP_SECONDS))
+    return house
+
+
+async def _make(base_url: str, key: str, number: int) -> None:
+    """Replace all rules with so many."""
+    async with httpx2.AsyncClient(base_url=base_url, headers={"X-Token": key}) as client:
+        found = (await client.get("/v1/rules?limit=100&stateId=ENABLED")).json()
+        for one in found["results"]:
+            (await client.delete(f"/v1/rules/{one['id']}")).raise_for_status()
+        for place, when in enumerate(conditions(number)):
+            body: dict[str, Any] = {
+                "name": f"Rule {place}",
+                "on": "transaction.create",
+                "when": when,
+                "then": [{"action": "refuse", "message": "It never comes to this."}],
+            }
+            (await client.post("/v1/rules", json=body)).raise_for_status()
 
 
 def ensure_ten(stage: Stage) -> dict[str, str]:
@@ -96,15 +116,22 @@ def ensure_ten(stage: Stage) -> dict[str, str]:
     before = int(note.read_text("ascii")) if note.exists() else 0
     if there > _TIMES * before:
         note.write_text(str(there), "ascii")
-        Rules(stage).set(_TEN)
+        asyncio.run(_make_for(stage, _TEN))
         # Beside a million transactions each tally begins with a thousand marks.
         facts = {"token": stage.token, "accounts": str(stage.accounts)}
         wrk.measure(stage.base_url, "transfers.lua", Load(_OPENING_SECONDS), facts)
     return {}
 
 
+async def _make_for(stage: Stage, number: int) -> None:
+    pool = await open_pool(stage.server.url(), size=2)
+    key = await actions.issue_api_key(Committer(pool), "sandbox", stage.tenant_id)
+    await pool.close()
+    await _make(stage.base_url, key, number)
+
+
 class Round(Struct, frozen=True):
-    """Transfers beside no rule, beside ten, and beside a hundred, one after the other."""
+    """Transfers beside no rule, beside ten, and beside a hundred."""
 
     runs: tuple[Measurement, ...]
 
@@ -114,16 +141,14 @@ class Round(Struct, frozen=True):
         return [run.rate / self.runs[0].rate if self.runs[0].rate else 0.0 for run in self.runs]
 
 
-def measure(stage: Stage, rules: Rules, load: Load) -> Round:
-    """Measure transfers under each number of rules."""
-    facts = {"token": stage.token, "accounts": str(stage.accounts)}
-    runs = []
-    for number in NUMBERS:
-        rules.set(number)
-        # The first request of each customer opens its tallies.
-        wrk.measure(stage.base_url, "transfers.lua", Load(2, load.connections), facts)
-        runs.append(wrk.measure(stage.base_url, "transfers.lua", load, facts))
-    return Round(tuple(runs))
+def measure(houses: Sequence[House], load: Load, rounds: int) -> list[Round]:
+    """Measure each house once a round, there and back again, so that no place has an advantage."""
+    measured = []
+    for number in range(rounds):
+        there = 1 if number % 2 == 0 else -1
+        runs = [house.transfer(load) for house in houses[::there]]
+        measured.append(Round(tuple(runs[::there])))
+    return measured
 
 
 def measurements(rounds: Sequence[Round]) -> list[Measurement]:
@@ -141,11 +166,20 @@ def for_people(rounds: Sequence[Round]) -> str:
     ]
     for place, number in enumerate(NUMBERS):
         runs = [one.runs[place] for one in rounds]
-        shares = [one.shares[place] for one in rounds]
-        rate, p50 = fmean(run.rate for run in runs), fmean(run.p50 for run in runs)
-        worst = max(run.p99 for run in runs)
-        share = f"{fmean(shares):.2f} ({min(shares):.2f} to {max(shares):.2f})"
+        low, share, high = _middle([one.shares[place] for one in rounds])
+        rate, p50 = median(run.rate for run in runs), median(run.p50 for run in runs)
+        p99 = median(run.p99 for run in runs)
         lines.append(
-            f"| {number} | {number // 5} | {rate:,.0f} | {p50:.1f} | {worst:.1f} | {share} |"
+            f"| {number} | {number // 5} | {rate:,.0f} | {p50:.1f} | {p99:.1f} "
+            f"| {share:.2f} ({low:.2f} to {high:.2f}) |"
         )
-    return "\n".join([*lines, ""])
+    told = f"Medians of {len(rounds)} rounds; the middle half of the shares lies in between."
+    return "\n".join([*lines, "", told, ""])
+
+
+def _middle(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return between what the middle half of these lies, and their median."""
+    if len(values) == 1:
+        return values[0], values[0], values[0]
+    low, middle, high = quantiles(values, n=4, method="inclusive")
+    return low, middle, high

@@ -274,5 +274,18 @@ def test_ten_rules_are_eight_plain_ones_and_two_with_windows() -> None:
 def test_report_of_rules_tells_which_share_of_the_rate_is_left() -> None:
     one, other = (run(1000.0), run(900.0), run(500.0)), (run(1000.0), run(800.0), run(700.0))
     text = rules.for_people([rules.Round(one), rules.Round(other)])
-    assert "| 10 | 2 | 850 | 1.0 | 2.0 | 0.85 (0.80 to 0.90) |" in text
-    assert "| 100 | 20 | 600 | 1.0 | 2.0 | 0.60 (0.50 to 0.70) |" in text
+    assert "| 10 | 2 | 850 | 1.0 | 2.0 | 0.85 (0.83 to 0.88) |" in text
+    assert "| 100 | 20 | 600 | 1.0 | 2.0 | 0.60 (0.55 to 0.65) |" in text
+
+
+def test_rules_are_measured_there_and_back_again() -> None:
+    asked: list[str] = []
+
+    class Named(rules.House, frozen=True):
+        def transfer(self, _: Load) -> Measurement:
+            asked.append(self.base_url)
+            return run(float(self.base_url))
+
+    found = rules.measure([Named("4", {}), Named("3", {}), Named("2", {})], Load(1), 2)
+    assert asked == ["4", "3", "2", "2", "3", "4"]
+    assert [one.shares for one in found] == [[1.0, 0.75, 0.5]] * 2

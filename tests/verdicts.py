@@ -67,12 +67,23 @@ class Bench:
     def open(self, _: UUID, __: datetime) -> "Bench":
         return self
 
-    async def prepare(
-        self, connection: Connection, matters: Sequence[Any]
-    ) -> tuple[Sequence[Any], dict[Any, Any]]:
+    def keep(self, _: Any, __: int, ___: int) -> None:
+        """Remember nothing."""
+
+    def doubt(self) -> None:
+        """Rely on nothing."""
+
+    async def prepare(self, connection: Connection, matters: Sequence[Any]) -> Sequence[Any]:
         for one in matters:
             self.matters.append(await _whose(connection, one[-1]))
-        return (), {}
+        return ()
+
+    @property
+    def relies_on(self) -> int | None:
+        return None
+
+    def settle(self, _: Draft) -> None:
+        """Count nothing."""
 
     def find(self, _: Draft, __: str, ___: Any, ____: Step | None) -> Sequence[Any]:
         """Say nothing that nobody wanted."""

@@ -259,7 +259,7 @@ DAY = Window("sum", "outbound", 24 * 60 * 60, 0)
 
 def passes(source: str, given: dict[str, Any], inside: int = 0, readers: Any = READERS) -> bool:
     read_expression(source, NAMES, ("outbound",))
-    return sieve([source], readers)(given, given["object"], lambda _: inside) == [0]
+    return sieve([source], readers)(given, given["object"], lambda _: (0, inside)) == [0]
 
 
 @settings(max_examples=300)
@@ -324,7 +324,7 @@ def test_the_sieve_leaves_alone_what_it_does_not_know() -> None:
 def test_the_sieve_tells_which_of_many_may_hold() -> None:
     given = {"object": {"amount": 5}}
     sources = ["object.amount > 5", "object.amount > 4", "now == now", "object.amount < 5"]
-    assert sieve(sources, READERS)(given, given["object"], lambda _: 0) == [1, 2]
+    assert sieve(sources, READERS)(given, given["object"], lambda _: (0, 0)) == [1, 2]
 
 
 @given(words)

@@ -162,6 +162,7 @@ async def test_nobody_sends_what_is_under_way_when_the_clock_is_moved(
     await other.dispatch()
     moved.set()
     await other.idle()
+    await here.dispatcher.idle()
     await here.deliver()
     assert len(here.receiver.got) == 1
     (delivered,) = await here.deliveries(hook)

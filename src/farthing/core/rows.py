@@ -1,9 +1,13 @@
 """Rows: frozen data as the database keeps it, field for column."""
 
 from datetime import datetime
+from typing import NewType
 from uuid import UUID
 
 from msgspec import Struct
+
+# A whole number without a limit, because many large ones may add up to it.
+Sum = NewType("Sum", int)
 
 
 class Row(Struct, frozen=True):

@@ -21,13 +21,12 @@ from farthing.db.commands import (
     Answer,
     Command,
     Context,
-    IdempotencyRow,
     Need,
     RowKey,
     Rows,
 )
 from farthing.db.draft import Draft
-from farthing.db.hearings import Book
+from farthing.db.hearings import Book, LogMoved
 from farthing.db.pool import Connection
 from farthing.db.repeats import Outcome, Recalled
 from farthing.db.statements import Terms, write_statement
@@ -70,6 +69,8 @@ class Batch:
         self._role = APP_ROLE
         self._appended: defaultdict[AppendTable[Any], list[Struct]] = defaultdict(list)
         self._recalled: Recalled = {}
+        # Where the log ended before this batch wrote to it.
+        self._log_began: int | None = None
 
     async def run(
         self,
@@ -82,8 +83,8 @@ class Batch:
 
         Whoever does not recall what was answered before finds out at the end, by Repeated, if
         something was: repeats are rare, and then the batch is run once more. So it is, by
-        ClockMoved or RulesChanged, if the tenant's clock or rules have changed since the batch
-        took its time and opened the book.
+        ClockMoved, RulesChanged or LogMoved, if the tenant's clock or rules have changed since
+        the batch took its time and opened the book, or if it relied on nobody else's writing.
         """
         if recall:
             await self._recall([context for context, _ in submissions])
@@ -117,10 +118,15 @@ class Batch:
             return
         self._terms.rules = self._book.version
         if self._hearing is not None:
-            needs, derived = await self._hearing.prepare(self._connection, matters)
+            needs = await self._hearing.prepare(self._connection, matters)
+            self._terms.position = self._hearing.relies_on
             await self._see(needs)
-            self._rows.update(derived)
-            self._seen.update(derived)
+
+    def close(self) -> None:
+        """Let those who judged know that what was decided is durable."""
+        events = len(self._appended[EVENTS])
+        if self._book is not None and self._log_began is not None and events:
+            self._book.keep(self._hearing, self._log_began, self._log_began + events)
 
     def written(self, table: AppendTable[Any]) -> list[Any]:
         """Return the rows of a table that the batch added or changed, as they are now."""
@@ -203,16 +209,7 @@ class Batch:
             return repeats.replay(key, self._recalled[context.principal.name, key.key])
         answer = self._decide(context, command)
         if key and command is not PEEK and isinstance(answer, Answer):
-            body = repeats.seal(key, answer.body)
-            row = IdempotencyRow(
-                tenant_id=self._tenant_id,
-                scope=context.principal.name,
-                key=key.key,
-                fingerprint=key.fingerprint,
-                status=answer.status,
-                body=body,
-                created_at=self._now,
-            )
+            row = repeats.remember(key, context.principal, answer, self._now)
             self._appended[IDEMPOTENCY].append(row)
         return answer
 
@@ -247,6 +244,8 @@ class Batch:
         self._added |= draft.added
         for table, rows in draft.appended.items():
             self._appended[table] += rows
+        if self._hearing is not None:
+            self._hearing.settle(draft)
 
     async def _write(self) -> None:
         for table in {key[0] for key in self._removed}:
@@ -256,8 +255,6 @@ class Batch:
         updates: defaultdict[Table[Any], list[Any]] = defaultdict(list)
         inserts = self._appended
         for (table, row_id), row in self._changed.items():
-            if table.derived:
-                continue
             (inserts if (table, row_id) in self._added else updates)[table].append(row)
         # The role that is taken already comes first.
         roles = {table.role for table in (*inserts, *updates)}
@@ -279,9 +276,11 @@ class Batch:
             governs = any(table.governs for table in (*added, *changed))
             terms += [events, self._now, int(governs)]
         counts = list(await self._connection.fetchrow(statement, *documents, *terms) or ())
-        if terms and not counts.pop():
-            await self._terms.check(self._connection)
-            raise ClockMoved
+        if terms:
+            self._log_began = counts.pop()
+            if self._log_began is None:
+                await self._terms.check(self._connection)
+                raise ClockMoved if self._terms.position is None else LogMoved
         sent = [(table, inserts[table]) for table in added if table.unless_known]
         sent += [(table, updates[table]) for table in changed]
         for (table, rows), count in zip(sent, counts, strict=True):

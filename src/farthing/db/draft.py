@@ -89,6 +89,10 @@ class Draft:
         """Add a row to a table that only grows."""
         self.appended[table].append(row)
 
+    def added_to(self, table: AppendTable[R]) -> Sequence[R]:
+        """Return the rows that this command has added to a table that only grows."""
+        return self.appended.get(table, ())  # type: ignore[return-value]  # the table gives the type
+
     def insert(self, table: Table[V], row: V) -> None:
         """Add a row."""
         self.changed[table, row.id] = row

@@ -111,18 +111,25 @@ class Hearing(Protocol):
 
     async def prepare(
         self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
-    ) -> tuple[Sequence[Any], dict[Any, Any]]:
+    ) -> Sequence[Any]:
         """Return what must be seen so that these matters can be judged.
 
-        These are needs, none of which locks a row, and rows that are worked out. Whatever a hearing
-        locks by itself it locks here, before any row is locked, so that no two batches wait for
-        each other, and rows are locked no longer than without rules.
+        These are needs, none of which locks a row. Whatever a hearing locks by itself it locks
+        here, before any row is locked, so that no two batches wait for each other, and rows are
+        locked no longer than without rules.
         """
+
+    @property
+    def relies_on(self) -> int | None:
+        """The position at which the tenant's log must have ended, if the hearing relies on that."""
 
     def judge(
         self, draft: Any, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:
         """Judge an object that is to be made or moved; raise the Problem that refuses it."""
+
+    def settle(self, draft: Any) -> None:
+        """Take over what a command has decided, for those that come after it."""
 
     def find(self, draft: Any, trigger: str, row: Any, step: Step | None) -> Sequence[Any]:
         """Return what each rule on a trigger says of an object, and do nothing about it."""
@@ -142,6 +149,12 @@ class Book(Protocol):
     def open(self, tenant_id: UUID, now: datetime) -> Hearing | None:
         """Return a hearing for one batch; None if nothing is to be judged at all."""
 
+    def keep(self, hearing: Any, before: int, position: int) -> None:
+        """Learn that a batch, heard or not, has taken the log from one position to another."""
+
+    def doubt(self) -> None:
+        """Rely no longer on nobody else's writing to the log."""
+
 
 class Shelf(Protocol):
     """Where the books of all tenants are."""
@@ -159,6 +172,12 @@ class _EmptyBook:
     def open(self, _: UUID, __: datetime) -> None:
         return None
 
+    def keep(self, _: Any, __: int, ___: int) -> None:
+        return None
+
+    def doubt(self) -> None:
+        return None
+
 
 class EmptyShelf:
     """For whoever does nothing on which there could be rules; a tenant with rules refuses it."""
@@ -173,3 +192,7 @@ class EmptyShelf:
 
 class RulesChanged(Exception):
     """The tenant's rules were changed while a batch was decided by the old ones."""
+
+
+class LogMoved(Exception):
+    """Somebody else counts, or wrote to the tenant's log, although a batch relied on nobody's."""

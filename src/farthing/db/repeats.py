@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 import asyncpg
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from farthing.core.actors import Principal
 from farthing.core.errors import IdempotencyKeyReused, Problem
-from farthing.db.commands import Answer, IdempotencyKey
+from farthing.db.commands import Answer, IdempotencyKey, IdempotencyRow
 from farthing.db.pool import Connection
 
 Outcome = Answer | Problem
@@ -47,8 +49,22 @@ def replay(key: IdempotencyKey, record: asyncpg.Record) -> Outcome:
     return Answer(record["status"], _unseal(key, record["body"]), replayed=True)
 
 
-def seal(key: IdempotencyKey, body: bytes) -> bytes:
+def remember(
+    key: IdempotencyKey, principal: Principal, answer: Answer, now: datetime
+) -> IdempotencyRow:
     """Return what is kept of an answer."""
+    return IdempotencyRow(
+        tenant_id=principal.tenant_id,
+        scope=principal.name,
+        key=key.key,
+        fingerprint=key.fingerprint,
+        status=answer.status,
+        body=_seal(key, answer.body),
+        created_at=now,
+    )
+
+
+def _seal(key: IdempotencyKey, body: bytes) -> bytes:
     if key.seal is None:
         return body
     nonce = os.urandom(_NONCE_BYTES)

@@ -6,7 +6,6 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
@@ -14,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from farthing.core.machine import Machine
-from farthing.core.rows import ObjectRow, VersionedRow
+from farthing.core.rows import ObjectRow, Sum, VersionedRow
 
 R = TypeVar("R", bound=Struct)
 V = TypeVar("V", bound=VersionedRow)
@@ -33,7 +32,7 @@ _SQL_TYPES: Final[dict[Any, str]] = {
     str: "text",
     bool: "boolean",
     bytes: "bytea",
-    Decimal: "numeric",
+    Sum: "numeric",
     datetime: "timestamptz",
     Raw: "json",
 }
@@ -65,8 +64,6 @@ class AppendTable(Generic[R]):
     unless_known: bool = False
     # A change of these rows changes the rules by which others are judged.
     governs: bool = False
-    # These rows are worked out from others while a batch is decided, and are not written.
-    derived: bool = False
 
     @property
     def schema(self) -> str:
@@ -96,10 +93,11 @@ class AppendTable(Generic[R]):
 
     @functools.cached_property
     def head_sql(self) -> str:
-        """Take the next numbers of a log: none if the tenant's clock or rules have moved meanwhile.
+        """Take the next numbers of a log: none if what the batch took for granted is not so.
 
         The tenant, the count, the time, how far the clock was ahead, the version of the rules if
-        anything was judged by them, and by how much it goes up are left open.
+        anything was judged by them, by how much it goes up, and where the log ended if the batch
+        relies on that are left open. Whoever relies on it must be alone with those who count.
         """
         return (
             f"INSERT INTO {self.heads} AS h (tenant_id, position, moved_at, rules) "
@@ -107,6 +105,8 @@ class AppendTable(Generic[R]):
             "SET position = h.position + excluded.position, "
             "moved_at = greatest(h.moved_at, excluded.moved_at), rules = h.rules + {change} "
             "WHERE h.ahead = {ahead} AND h.rules = coalesce({rules}, h.rules) "
+            "AND ({position} IS NULL OR h.position = {position} "
+            "AND pg_try_advisory_xact_lock(uuid_hash_extended({tenant}, 1))) "
             "RETURNING position - {count} AS base, moved_at"
         )
 

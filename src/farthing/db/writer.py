@@ -13,7 +13,7 @@ from farthing.core.errors import InternalError, Problem, Unavailable
 from farthing.db.batch import Batch, Repeated
 from farthing.db.clocks import ClockMoved, Clocks
 from farthing.db.commands import PEEK, Command, Context
-from farthing.db.hearings import RulesChanged, Shelf
+from farthing.db.hearings import LogMoved, RulesChanged, Shelf
 from farthing.db.pool import Pool, is_away
 from farthing.db.repeats import Outcome
 from farthing.db.tables import APP_ROLE, KEEPER_ROLE, AppendTable
@@ -171,6 +171,8 @@ class Writer:
                 await self._clocks.reload(tenant_id)
             except RulesChanged:
                 self._shelf.forget(tenant_id)
+            except LogMoved:
+                (await self._shelf.book(tenant_id)).doubt()
         return [_busy() for _ in submissions]
 
     async def _commit(
@@ -186,6 +188,7 @@ class Writer:
         async with self._pool.acquire() as connection, connection.transaction():
             batch = Batch(connection, tenant_id, self._clocks.at(ahead), ahead, book)
             outcomes = await batch.run(submissions, recall=recall, decided=decided)
+        batch.close()
         for table, listener in self._listeners.items():
             if rows := batch.written(table):
                 listener(rows)

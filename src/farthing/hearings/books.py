@@ -5,15 +5,18 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from farthing.core.expressions import Combined, Window
-from farthing.core.expressions.sieve import sieve
+from farthing.core.expressions import Combined
+from farthing.core.expressions.sieve import Measure, sieve
+from farthing.core.expressions.windows import Series
+from farthing.core.rows import ObjectRow
+from farthing.db.draft import Draft
 from farthing.db.pool import Pool
 from farthing.hearings.hearing import RuleHearing
 from farthing.resources.rules import store
 from farthing.resources.rules.actions import compile_rule
 from farthing.resources.rules.model import Rule
 from farthing.resources.rules.store import GLANCES, Described, Facts
-from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
+from farthing.resources.tallies.model import FLOWS, NOUNS, Memory, Span, Subject
 
 _MOST_BOOKS: Final = 10_000
 _MOST_FOUND: Final = 50_000
@@ -41,14 +44,17 @@ class Chapter:
         self._sift = sieve([one.source for one in self._expressions], readers)
         self._programs = {tuple(range(len(rules))): everything}
 
-    def choose(self, facts: Facts) -> tuple[int, ...]:
+    def choose(
+        self, facts: Facts | Draft, row: ObjectRow | Described, measure: Measure
+    ) -> tuple[int, ...]:
         """Return the places of the rules that may hold; of the others it is sure that they do not.
 
-        Of something that is only described nothing can be seen at a glance.
+        Unless there are parties, a draft is enough. Of something that is only described nothing can
+        be seen at a glance.
         """
-        if isinstance(facts.row, Described):
+        if isinstance(row, Described):
             return tuple(range(len(self.rules)))
-        return tuple(self._sift(facts, facts.row, facts.measure))
+        return tuple(self._sift(facts, row, measure))
 
     def program(self, chosen: tuple[int, ...]) -> Combined:
         """Return the program of these rules."""
@@ -77,23 +83,36 @@ class RuleBook:
             for window in compile_rule(rule).windows:
                 key = (window.what, window.at_least)
                 self.counted[key] = min(rule.since, self.counted.get(key, rule.since))
-        # Tallies without any mark, and whose matters were found where; both spare questions.
-        self.empty: set[UUID] = set()
+        # How tallies stand, and whose matters were found where; both spare questions.
+        self.memory = Memory()
         self.found: dict[UUID, Whose] = {}
-        self._affairs: dict[tuple[str, str | None, Whose], Affair] = {}
+        self._affairs: dict[tuple[str, str | None, UUID, str | None], Affair] = {}
 
     def open(self, tenant_id: UUID, now: datetime) -> "RuleHearing | None":
         """Return a hearing for one batch; None if there are no rules."""
         return RuleHearing(self, tenant_id, now) if self.chapters else None
 
-    def affair(self, trigger: str, counts: str | None, whose: Whose) -> "Affair":
+    def keep(self, hearing: RuleHearing | None, before: int, position: int) -> None:
+        """Learn that a batch, heard or not, has taken the log from one position to another."""
+        if hearing is None:
+            self.memory.keep(before, position, {})
+        else:
+            hearing.keep(before, position)
+
+    def doubt(self) -> None:
+        """Rely no longer on nobody else's writing to the log."""
+        self.memory.doubt()
+
+    def affair(
+        self, trigger: str, counts: str | None, owner_id: UUID, currency: str | None
+    ) -> "Affair":
         """Return what there is to measure and to count, which is the same every time."""
-        key = (trigger, counts, whose)
+        key = (trigger, counts, owner_id, currency)
         found = self._affairs.get(key)
         if found is None:
             if len(self._affairs) > _MOST_FOUND:
                 self._affairs.clear()
-            found = self._affairs[key] = self._affair(trigger, counts, whose)
+            found = self._affairs[key] = self._affair(trigger, counts, (owner_id, currency))
         return found
 
     def _affair(self, trigger: str, counts: str | None, whose: Whose) -> "Affair":
@@ -106,8 +125,8 @@ class RuleBook:
         whats = {told} if told else others
         counted = [key for key in self.counted if key[0] in whats and occasion == "create"]
         return Affair(
-            tuple((one, self._subject((one.what, one.at_least), whose)) for one in windows),
-            tuple((key, self._subject(key, whose)) for key in counted),
+            {one.series: self._subject((one.what, one.at_least), whose) for one in windows},
+            [self._subject(key, whose) for key in counted],
         )
 
     def _subject(self, key: Counted, whose: Whose) -> Subject:
@@ -119,15 +138,12 @@ class RuleBook:
 class Affair:
     """What rules measure and count of somebody on a trigger."""
 
-    def __init__(
-        self,
-        windows: tuple[tuple[Window, Subject], ...],
-        counted: tuple[tuple[Counted, Subject], ...],
-    ) -> None:
-        self.windows = {window: subject.id for window, subject in windows}
-        self.counted = [(what, least, subject.id) for (what, least), subject in counted]
-        self.spans = {(subject.id, window.seconds) for window, subject in windows}
-        self.subjects = {subject.id: subject for _, subject in (*windows, *counted)}
+    def __init__(self, measured: dict[Series, Subject], counted: Sequence[Subject]) -> None:
+        self.spans: dict[Series, Span] = {
+            series: (subject.id, series[1]) for series, subject in measured.items()
+        }
+        self.counted = [(subject.at_least, subject.id) for subject in counted]
+        self.subjects = {one.id: one for one in (*measured.values(), *counted)}
 
 
 class RuleShelf:

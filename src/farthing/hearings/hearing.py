@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from farthing.core.actors import Principal
-from farthing.core.expressions import Failure, Window
+from farthing.core.expressions import Failure
+from farthing.core.expressions.windows import Series
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
 from farthing.db.draft import Draft
@@ -17,15 +18,18 @@ from farthing.db.tables import Along, ObjectTable, Table
 from farthing.resources.customers.store import CUSTOMERS, STANDINGS
 from farthing.resources.rules.actions import apply
 from farthing.resources.rules.model import Finding
-from farthing.resources.rules.store import Described, Facts, owner_of, parties_of
-from farthing.resources.tallies.actions import Counters, Span, count
-from farthing.resources.tallies.model import FLOWS, NOUNS, Subject
+from farthing.resources.rules.store import TABLES, Described, Facts, owner_of, parties_of
+from farthing.resources.tallies.actions import Counters
+from farthing.resources.tallies.model import FLOWS, Span, Subject
 
 if TYPE_CHECKING:
     from farthing.hearings.books import Affair, Chapter, RuleBook, Whose
 
 _MOST_FOUND: Final = 50_000
 _TRANSACTION: Final = "transaction"
+_TRIGGERS: Final = {
+    table: (f"{noun}.create", f"{noun}.transition") for noun, table in TABLES.items()
+}
 # Some of what is shown of a customer is kept beside it.
 _STANDING: Final = Along(STANDINGS, "id")
 
@@ -37,59 +41,59 @@ class RuleHearing:
         self._book = book
         self._tenant_id = tenant_id
         self._now = now
-        self._subjects: dict[UUID, Subject] = {}
-        self._spans: set[Span] = set()
-        self._counters = Counters(tenant_id, now)
+        self._counters = Counters(tenant_id, now, book.memory)
+
+    @property
+    def relies_on(self) -> int | None:
+        """The position at which the tenant's log must have ended, if the hearing relies on that."""
+        return self._counters.relies_on
+
+    def keep(self, before: int, position: int) -> None:
+        """Remember what was found out, once it is durable."""
+        self._counters.keep(before, position)
 
     async def prepare(
         self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
-    ) -> tuple[Sequence[Need], dict[Any, Any]]:
+    ) -> Sequence[Need]:
         """Find out whose matters these are, lock their tallies, and name their customers."""
         needs: list[Need] = []
-        found = await self._find_owners(connection, [matter for _, matter in matters])
+        subjects: dict[UUID, Subject] = {}
+        spans: set[Span] = set()
+        found = await self._find_owners(connection, matters)
         chapters = self._book.chapters
         for principal, matter in matters:
-            whose = (matter.owner_id, matter.currency)
+            owner_id, currency = matter.owner_id, matter.currency
             if matter.found_at is not None:
-                whose = found.get(matter.found_at.id, (None, None))
-            if whose[0] is None:
+                owner_id, currency = found.get(matter.found_at.id, (None, None))
+            if owner_id is None:
                 # What is not there is nobody's, and will be refused.
                 continue
-            affair = self._book.affair(matter.on, matter.counts, whose)  # type: ignore[arg-type]  # it has an owner
-            if affair.subjects:
-                self._subjects |= affair.subjects
-                self._spans |= affair.spans
+            affair = self._book.affair(matter.on, matter.counts, owner_id, currency)
+            subjects.update(affair.subjects)
+            spans.update(affair.spans.values())
             chapter = chapters.get(matter.on)
             if chapter is not None and chapter.needs_parties:
-                named = set(parties_of(principal, whose[0]).values())
+                named = set(parties_of(principal, owner_id).values())
                 needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in named]
-        if not self._subjects:
-            return needs, {}
-        empty = self._book.empty
-        if len(empty) > _MOST_FOUND:
-            empty.clear()
-        return needs, await self._counters.look(
-            connection, self._subjects, list(self._spans), empty
-        )
+        if subjects:
+            await self._counters.look(connection, subjects, spans)
+        return needs
 
     def judge(
         self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:
         """Judge an object that is to be made or moved, and count it if it is made."""
-        noun = table.noun
-        trigger = f"{noun}.{'transition' if step else 'create'}"
-        chapter, affair = self._book.chapters.get(trigger), self._affair(trigger, row)
+        noun, trigger = table.noun, _TRIGGERS[table][step is not None]
+        chapter, affair = self._book.chapters.get(trigger), self._affair(trigger, noun, row)
         met: list[Finding] = []
         if chapter is not None:
             values = self._evaluate(draft, chapter, affair, noun, row, step)
             met = [Finding(chapter.rules[place], one) for place, one in values if one is not False]
         # Before it can be refused: money that has come is there nevertheless.
-        if affair.counted:
+        for least, tally_id in affair.counted:
             amount = getattr(row, "amount", 0)
-            what = FLOWS[row.flow] if noun == _TRANSACTION else NOUNS[noun]  # type: ignore[attr-defined]  # transactions have one
-            for counted, least, tally_id in affair.counted:
-                if counted == what and amount >= least:
-                    count(draft, tally_id, amount)
+            if amount >= least:
+                self._counters.count(draft, tally_id, amount)
         return apply(draft, noun, row, met) if met else FREE
 
     def find(
@@ -99,17 +103,20 @@ class RuleHearing:
         chapter = self._book.chapters.get(trigger)
         if chapter is None:
             return []
-        noun, affair = trigger.partition(".")[0], self._affair(trigger, row)
+        noun = trigger.partition(".")[0]
+        affair = self._affair(trigger, noun, row)
         values = dict(self._evaluate(draft, chapter, affair, noun, row, step))
         return [Finding(rule, values.get(n, False)) for n, rule in enumerate(chapter.rules)]
 
-    def _affair(self, trigger: str, row: Any) -> "Affair":
-        noun = trigger.partition(".")[0]
+    def settle(self, draft: Draft) -> None:
+        """Take over what a command has counted, for those that come after it."""
+        self._counters.settle(draft)
+
+    def _affair(self, trigger: str, noun: str, row: Any) -> "Affair":
         is_flow = noun == _TRANSACTION and not isinstance(row, Described)
         counts = FLOWS[row.flow] if is_flow else None
-        return self._book.affair(
-            trigger, counts, (owner_of(noun, row), getattr(row, "currency", None))
-        )
+        currency = getattr(row, "currency", None)
+        return self._book.affair(trigger, counts, owner_of(noun, row), currency)
 
     def _evaluate(
         self,
@@ -125,26 +132,32 @@ class RuleHearing:
         if chapter.needs_parties:
             parties = parties_of(draft.principal, owner_of(noun, row))
 
-        def measure(window: Window) -> int:
-            return self._counters.measure(draft, affair.windows[window], window)
+        def measure(series: Series) -> tuple[int, int]:
+            return self._counters.measure(draft, affair.spans[series])
 
-        facts = Facts(draft, noun, row, step, parties, measure)
-        chosen = chapter.choose(facts)
+        # Of most nothing is left at a glance, and then nobody needs all the facts.
+        facts = Facts(draft, noun, row, step, parties) if parties else None
+        chosen = chapter.choose(facts or draft, row, measure)
         if not chosen:
             return ()
+        facts = facts or Facts(draft, noun, row, step, parties)
         program = chapter.program(chosen)
-        windows = {one: measure(one) for one in program.windows}
+        windows = {one: one.choose(*measure(one.series)) for one in program.windows}
         return zip(chosen, program.evaluate(facts.read(program.reads), windows), strict=True)
 
     async def _find_owners(
-        self, connection: Connection, matters: Sequence[Matter]
+        self, connection: Connection, matters: Sequence[tuple[Principal, Matter]]
     ) -> "dict[UUID, Whose]":
         """Tell whose matters these are, where the request does not say it."""
         found = self._book.found
-        places = [one.found_at for one in matters if one.found_at is not None]
         if len(found) > _MOST_FOUND:
             found.clear()
-        if unknown := {one for one in places if one.id not in found}:
+        unknown = {
+            matter.found_at
+            for _, matter in matters
+            if matter.found_at is not None and matter.found_at.id not in found
+        }
+        if unknown:
             found |= await _look_up(connection, self._tenant_id, unknown)
         return found
 

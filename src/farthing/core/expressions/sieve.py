@@ -28,20 +28,22 @@ from farthing.core.expressions.nodes import (
     Value,
 )
 from farthing.core.expressions.parse import parse
-from farthing.core.expressions.windows import HISTORY, Window
+from farthing.core.expressions.windows import HISTORY, Series, Window
 
 # How a value is read, by the name of the variable and of the field: as Python over `facts` and
 # `row`, which gives None for what is absent or not known.
 Readers = Mapping[str, Mapping[str, str]]
-# Gets `facts`, `row` and what tells how much is inside of a window. Returns the places of the
-# expressions that may hold; each of the others is surely false.
-Sieve = Callable[[Any, Any, Callable[[Window], int]], list[int]]
+# Tells how many there are inside of a window, and how much they are together.
+Measure = Callable[[Series], tuple[int, int]]
+# Gets `facts`, `row` and what measures. Returns the places of the expressions that may hold; each
+# of the others is surely false.
+Sieve = Callable[[Any, Any, Measure], list[int]]
 
 _COMPARE: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _ADD: Final = {"+": "add", "-": "subtract"}
 _TEXT: Final = """
-def sift(facts, row, ask):
-    {windows}
+def sift(facts, row, measure):
+    {measured}
     passed = []
     {tests}
     return passed
@@ -63,8 +65,8 @@ def sieve(sources: Sequence[str], readers: Readers) -> Sieve:
         f"if {'True' if part is None else part.text}: passed.append({place})"
         for place, part in enumerate(parts)
     ]
-    windows = [f"{name} = None" for name in writer.windows.values()]
-    text = _TEXT.format(windows="\n    ".join(windows), tests="\n    ".join(tests))
+    measured = [f"{name} = None" for name in writer.measured.values()]
+    text = _TEXT.format(measured="\n    ".join(measured), tests="\n    ".join(tests))
     named: dict[str, Any] = {"add": _add, "subtract": _subtract, "entry": _entry, **writer.values}
     exec(compile(text, "<sieve>", "exec"), named)  # noqa: S102 - the text is all ours
     sift: Sieve = named["sift"]
@@ -75,8 +77,8 @@ class _Writer:
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
         self.values: dict[str, Any] = {}
-        # The name under which each window is remembered, once it was asked for.
-        self.windows: dict[Window, str] = {}
+        # The name under which it is remembered what was measured, once it was asked for.
+        self.measured: dict[Series, str] = {}
 
     def part(self, node: Node) -> _Part | None:
         """Return the test of a part, if there is one."""
@@ -147,8 +149,9 @@ class _Writer:
         return None if inside is None else f"entry({inside}, {self._name(key)})"
 
     def _window(self, window: Window) -> str:
-        name = self.windows.setdefault(window, f"w{len(self.windows)}")
-        return f"({name} if {name} is not None else ({name} := ask({self._name(window)})))"
+        name = self.measured.setdefault(window.series, f"m{len(self.measured)}")
+        found = f"({name} or ({name} := measure({self._name(window.series)})))"
+        return f"{found}[{window.choose(0, 1)}]"
 
     def _name(self, value: object) -> str:
         name = f"v{len(self.values)}"

@@ -19,7 +19,6 @@ from farthing.core.expressions import (
     STRING,
     TIMESTAMP,
     Type,
-    Window,
     list_of,
     map_of,
     record,
@@ -141,12 +140,10 @@ def owner_of(noun: str, row: Any) -> UUID:
     """Return whose history counts: for a transaction, that of the platform's own side."""
     if isinstance(row, Described):
         return row.owner_id
-    if noun == CUSTOMERS.noun:
-        found = row.tenant_id
-    elif noun == TRANSACTIONS.noun and row.flow == "INBOUND":
-        found = row.to_owner_id
+    if noun == TRANSACTIONS.noun:
+        found = row.to_owner_id if row.flow == "INBOUND" else row.from_owner_id
     else:
-        found = row.owner()
+        found = row.tenant_id if noun == CUSTOMERS.noun else row.owner()
     return cast("UUID", found)
 
 
@@ -195,9 +192,7 @@ class Facts:
         row: Any,
         step: Step | None,
         parties: Mapping[str, UUID],
-        measure: Callable[[Window], int],
     ) -> None:
-        self.measure = measure
         self._draft = draft
         self._noun = noun
         self.row = row
@@ -273,7 +268,7 @@ GLANCES: Final[dict[str, dict[str, str]]] = {
         "tags": "row.tags",
         "targetStateId": "row.target_state_id",
     },
-    "actor": {"type": "facts.principal.actor.value", "name": "facts.principal.name"},
+    "actor": {"type": "facts.principal.actor", "name": "facts.principal.name"},
     "owner": {field: f"facts.of_party('owner', '{field}')" for field in _AT_A_GLANCE},
     "customer": {field: f"facts.of_party('customer', '{field}')" for field in _AT_A_GLANCE},
 }

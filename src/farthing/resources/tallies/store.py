@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
 import msgspec
 from msgspec import Struct
 
+from farthing.core.rows import Sum
 from farthing.db.checks import Check
 from farthing.db.pool import Connection
-from farthing.db.tables import AppendTable, Table
-from farthing.resources.tallies.model import LONGEST, Mark, Subject, Tally
+from farthing.db.tables import AppendTable
+from farthing.resources.tallies.model import LONGEST, MOST_AHEAD, Mark, Subject, before_all
 
-_NOTHING: Final = Decimal(0)
-TALLIES: Final = Table("tallies", Tally, derived=True)
-MARKS: Final = AppendTable("tally_marks", Mark)
+# Whoever relied on what somebody else has changed finds that out by the log, not by a mark.
+MARKS: Final = AppendTable("tally_marks", Mark, unless_known=True)
 
 CHECKS: Final = (
     Check(
@@ -34,7 +33,7 @@ CHECKS: Final = (
 
 FORGET: Final = "DELETE FROM tally_marks AS t {} WHERE {} t.created_at < {}"
 
-_AT: Final = "SELECT count, total, moved_at FROM tallies_at($1, $2, $3, $4, $5)"
+_AT: Final = "SELECT * FROM tallies_at($1, $2, $3, $4, $5)"
 _OPEN: Final = """
 INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total, amount)
 SELECT $1, $2, created_at, row_number() OVER earlier, sum(amount) OVER earlier, amount
@@ -101,18 +100,22 @@ async def fetch_locked(
     tenant_id: UUID,
     keys: Sequence[UUID],
     windows: Sequence[tuple[UUID, datetime]],
-) -> tuple[list[Tally], list[tuple[int, Decimal] | None]]:
-    """Return tallies as their last marks say them, and let nobody else count until the commit.
+) -> tuple[list[Mark], list[list[Mark]]]:
+    """Return the last marks of tallies, and let nobody else count in these until the commit.
 
-    And return, for tallies each with a moment, what was there before the first mark after it. Locks
-    are taken in their order, so that no two batches wait for each other.
+    And return, for tallies each with a moment, the first marks after that moment. Locks are taken
+    in their order, so that no two batches wait for each other.
     """
-    locks = sorted({int.from_bytes(key.bytes[:8], signed=True) for key in keys})
-    windowed, cutoffs = [one[0] for one in windows], [one[1] for one in windows]
-    found = await connection.fetch(_AT, tenant_id, locks, keys, windowed, cutoffs)
-    tallies = [
-        Tally(tenant_id, key, 1, one[0] or 0, one[1] or _NOTHING, one[2])
-        for key, one in zip(keys, found, strict=False)
-    ]
-    before = [None if one[0] is None else (one[0], one[1]) for one in found[len(keys) :]]
-    return tallies, before
+    windowed, moments = [one[0] for one in windows], [one[1] for one in windows]
+    last = [before_all(tenant_id, key) for key in keys]
+    inside: list[list[Mark]] = [[] for _ in windows]
+    for place, created_at, count, total, amount in await connection.fetch(
+        _AT, tenant_id, keys, windowed, moments, MOST_AHEAD
+    ):
+        facts = (created_at, count, Sum(int(total)), amount)
+        if place < len(keys):
+            last[place] = Mark(tenant_id, keys[place], *facts)
+        else:
+            window = place - len(keys)
+            inside[window].append(Mark(tenant_id, windowed[window], *facts))
+    return last, inside

@@ -210,7 +210,7 @@ def judge(program: Combined, replay: Replay, customers: Rows, made: Made) -> boo
     tx, parties = made.tx, _parties(made)
     draft = Draft(customers, set(customers), Context(made.principal, ""), tx.created_at)
     windows = replay.measure(parties["owner"], tx.currency, tx.created_at)
-    facts = Facts(draft, TRANSACTIONS.noun, tx, None, parties, windows.__getitem__)
+    facts = Facts(draft, TRANSACTIONS.noun, tx, None, parties)
     return program.evaluate(facts.read(program.reads), windows)[0]
 
 
