@@ -62,6 +62,9 @@ class AppendTable(Generic[R]):
     heads: str | None = None
     # A row whose key is known already is left out; the others are counted.
     unless_known: bool = False
+    # These rows are only added together with the log: not if what the batch took for granted is not
+    # so, because then they may be there already.
+    with_log: bool = False
     # A change of these rows changes the rules by which others are judged.
     governs: bool = False
 
@@ -83,6 +86,7 @@ class AppendTable(Generic[R]):
             return (
                 f"INSERT INTO {self.name} ({', '.join(self.columns)}) "
                 f"SELECT {', '.join(read)} FROM {self._document()}"
+                + (" WHERE EXISTS (SELECT 1 FROM head)" if self.with_log else "")
                 + (" ON CONFLICT DO NOTHING RETURNING 1" if self.unless_known else "")
             )
         read[self.columns.index("created_at")] = "greatest(u.created_at, head.moved_at)"

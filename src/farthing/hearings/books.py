@@ -6,16 +6,14 @@ from typing import Final
 from uuid import UUID
 
 from farthing.core.expressions import Combined
-from farthing.core.expressions.sieve import Measure, sieve
+from farthing.core.expressions.sieve import sieve
 from farthing.core.expressions.windows import Series
-from farthing.core.rows import ObjectRow
-from farthing.db.draft import Draft
 from farthing.db.pool import Pool
 from farthing.hearings.hearing import RuleHearing
 from farthing.resources.rules import store
 from farthing.resources.rules.actions import compile_rule
 from farthing.resources.rules.model import Rule
-from farthing.resources.rules.store import GLANCES, Described, Facts
+from farthing.resources.rules.store import GLANCES
 from farthing.resources.tallies.model import FLOWS, NOUNS, Memory, Span, Subject
 
 _MOST_BOOKS: Final = 10_000
@@ -28,6 +26,8 @@ _TRANSACTION: Final = "transaction"
 Counted = tuple[str, int]
 # The customer whose history counts, and the currency of its sums.
 Whose = tuple[UUID, str | None]
+# The trigger, what is counted if the request says it, and whose history counts.
+Key = tuple[str, str | None, UUID, str | None]
 
 
 class Chapter:
@@ -41,20 +41,10 @@ class Chapter:
         self.needs_parties = bool(_PARTIES & everything.reads.keys())
         noun = rules[0].trigger.partition(".")[0]
         readers = GLANCES if noun == _TRANSACTION else {}
-        self._sift = sieve([one.source for one in self._expressions], readers)
-        self._programs = {tuple(range(len(rules))): everything}
-
-    def choose(
-        self, facts: Facts | Draft, row: ObjectRow | Described, measure: Measure
-    ) -> tuple[int, ...]:
-        """Return the places of the rules that may hold; of the others it is sure that they do not.
-
-        Unless there are parties, a draft is enough. Of something that is only described nothing can
-        be seen at a glance.
-        """
-        if isinstance(row, Described):
-            return tuple(range(len(self.rules)))
-        return tuple(self._sift(facts, row, measure))
+        self.everything = tuple(range(len(rules)))
+        # Unless there are parties, a draft is all the facts that it takes.
+        self.sift = sieve([one.source for one in self._expressions], readers)
+        self._programs = {self.everything: everything}
 
     def program(self, chosen: tuple[int, ...]) -> Combined:
         """Return the program of these rules."""
@@ -77,6 +67,8 @@ class RuleBook:
         self.chapters = {
             one: Chapter([rule for rule in rules if rule.trigger == one]) for one in triggers
         }
+        # The triggers with rules that speak of customers.
+        self.on_parties = {one for one, chapter in self.chapters.items() if chapter.needs_parties}
         # Since when each thing is counted: since the first of the rules that want it.
         self.counted: dict[Counted, int] = {}
         for rule in rules:
@@ -86,7 +78,7 @@ class RuleBook:
         # How tallies stand, and whose matters were found where; both spare questions.
         self.memory = Memory()
         self.found: dict[UUID, Whose] = {}
-        self._affairs: dict[tuple[str, str | None, UUID, str | None], Affair] = {}
+        self._affairs: dict[Key, Affair] = {}
 
     def open(self, tenant_id: UUID, now: datetime) -> "RuleHearing | None":
         """Return a hearing for one batch; None if there are no rules."""
@@ -103,16 +95,13 @@ class RuleBook:
         """Rely no longer on nobody else's writing to the log."""
         self.memory.doubt()
 
-    def affair(
-        self, trigger: str, counts: str | None, owner_id: UUID, currency: str | None
-    ) -> "Affair":
+    def affair(self, key: Key) -> "Affair":
         """Return what there is to measure and to count, which is the same every time."""
-        key = (trigger, counts, owner_id, currency)
         found = self._affairs.get(key)
         if found is None:
             if len(self._affairs) > _MOST_FOUND:
                 self._affairs.clear()
-            found = self._affairs[key] = self._affair(trigger, counts, (owner_id, currency))
+            found = self._affairs[key] = self._affair(key[0], key[1], key[2:])
         return found
 
     def _affair(self, trigger: str, counts: str | None, whose: Whose) -> "Affair":

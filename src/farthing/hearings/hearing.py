@@ -8,7 +8,6 @@ from uuid import UUID
 
 from farthing.core.actors import Principal
 from farthing.core.expressions import Failure
-from farthing.core.expressions.windows import Series
 from farthing.core.rows import ObjectRow
 from farthing.db.commands import Need
 from farthing.db.draft import Draft
@@ -23,12 +22,12 @@ from farthing.resources.tallies.actions import Counters
 from farthing.resources.tallies.model import FLOWS, Span, Subject
 
 if TYPE_CHECKING:
-    from farthing.hearings.books import Affair, Chapter, RuleBook, Whose
+    from farthing.hearings.books import Affair, Chapter, Key, RuleBook, Whose
 
 _MOST_FOUND: Final = 50_000
 _TRANSACTION: Final = "transaction"
 _TRIGGERS: Final = {
-    table: (f"{noun}.create", f"{noun}.transition") for noun, table in TABLES.items()
+    table: (noun, f"{noun}.create", f"{noun}.transition") for noun, table in TABLES.items()
 }
 # Some of what is shown of a customer is kept beside it.
 _STANDING: Final = Along(STANDINGS, "id")
@@ -60,7 +59,6 @@ class RuleHearing:
         subjects: dict[UUID, Subject] = {}
         spans: set[Span] = set()
         found = await self._find_owners(connection, matters)
-        chapters = self._book.chapters
         for principal, matter in matters:
             owner_id, currency = matter.owner_id, matter.currency
             if matter.found_at is not None:
@@ -68,11 +66,10 @@ class RuleHearing:
             if owner_id is None:
                 # What is not there is nobody's, and will be refused.
                 continue
-            affair = self._book.affair(matter.on, matter.counts, owner_id, currency)
+            affair = self._book.affair((matter.on, matter.counts, owner_id, currency))
             subjects.update(affair.subjects)
             spans.update(affair.spans.values())
-            chapter = chapters.get(matter.on)
-            if chapter is not None and chapter.needs_parties:
+            if matter.on in self._book.on_parties:
                 named = set(parties_of(principal, owner_id).values())
                 needs += [Need(CUSTOMERS, one, locked=False, along=_STANDING) for one in named]
         if subjects:
@@ -83,12 +80,15 @@ class RuleHearing:
         self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:
         """Judge an object that is to be made or moved, and count it if it is made."""
-        noun, trigger = table.noun, _TRIGGERS[table][step is not None]
+        noun, create, transition = _TRIGGERS[table]
+        trigger = create if step is None else transition
         chapter, affair = self._book.chapters.get(trigger), self._affair(trigger, noun, row)
         met: list[Finding] = []
         if chapter is not None:
             values = self._evaluate(draft, chapter, affair, noun, row, step)
-            met = [Finding(chapter.rules[place], one) for place, one in values if one is not False]
+            if values:
+                rules = chapter.rules
+                met = [Finding(rules[place], one) for place, one in values if one is not False]
         # Before it can be refused: money that has come is there nevertheless.
         for least, tally_id in affair.counted:
             amount = getattr(row, "amount", 0)
@@ -113,10 +113,11 @@ class RuleHearing:
         self._counters.settle(draft)
 
     def _affair(self, trigger: str, noun: str, row: Any) -> "Affair":
-        is_flow = noun == _TRANSACTION and not isinstance(row, Described)
-        counts = FLOWS[row.flow] if is_flow else None
-        currency = getattr(row, "currency", None)
-        return self._book.affair(trigger, counts, owner_of(noun, row), currency)
+        if noun == _TRANSACTION and not isinstance(row, Described):
+            key: Key = (trigger, FLOWS[row.flow], owner_of(noun, row), row.currency)
+        else:
+            key = (trigger, None, owner_of(noun, row), getattr(row, "currency", None))
+        return self._book.affair(key)
 
     def _evaluate(
         self,
@@ -131,15 +132,15 @@ class RuleHearing:
         parties: dict[str, UUID] = {}
         if chapter.needs_parties:
             parties = parties_of(draft.principal, owner_of(noun, row))
-
-        def measure(series: Series) -> tuple[int, int]:
-            return self._counters.measure(draft, affair.spans[series])
-
-        # Of most nothing is left at a glance, and then nobody needs all the facts.
+        measure = self._counters.measuring(draft, affair.spans)
+        # Of most nothing is left at a glance, and then nobody needs all the facts. Of something
+        # that is only described nothing can be seen at a glance.
         facts = Facts(draft, noun, row, step, parties) if parties else None
-        chosen = chapter.choose(facts or draft, row, measure)
-        if not chosen:
-            return ()
+        chosen = chapter.everything
+        if not isinstance(row, Described):
+            chosen = tuple(chapter.sift(facts or draft, row, measure))
+            if not chosen:
+                return ()
         facts = facts or Facts(draft, noun, row, step, parties)
         program = chapter.program(chosen)
         windows = {one: one.choose(*measure(one.series)) for one in program.windows}

@@ -164,16 +164,11 @@ def _entry(found: Any, key: Any) -> Any:
 
 
 def _add(left: Any, right: Any) -> int | None:
-    # Other things can be added too, and they are left to the library.
+    # Other things can be added too, and they are left to the library; so is what leaves the range.
     known = type(left) is int and type(right) is int
-    return _within(left + right) if known else None
+    return found if known and LEAST_INT <= (found := left + right) <= MOST_INT else None
 
 
 def _subtract(left: Any, right: Any) -> int | None:
     known = type(left) is int and type(right) is int
-    return _within(left - right) if known else None
-
-
-def _within(number: int) -> int | None:
-    """Return a number; what leaves the range makes the rule fail."""
-    return number if LEAST_INT <= number <= MOST_INT else None
+    return found if known and LEAST_INT <= (found := left - right) <= MOST_INT else None

@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from farthing.core.expressions.sieve import Measure
+from farthing.core.expressions.windows import Series
 from farthing.core.rows import Sum
 from farthing.db.draft import Draft
 from farthing.db.pool import Connection
@@ -24,6 +26,7 @@ class Counters:
         self._last: dict[UUID, Mark] = {}
         self._made: defaultdict[UUID, list[Mark]] = defaultdict(list)
         self._before: dict[Span, Before] = {}
+        self._edges: list[tuple[UUID, Edge]] = []
         # Where the log must have ended for this to be so; None if everything is locked.
         self.relies_on: int | None = None
 
@@ -39,8 +42,19 @@ class Counters:
         if self._last:
             self.relies_on = memory.position
         unknown = [key for key in subjects if key not in self._last]
-        moments = {seconds: now - timedelta(seconds=seconds) for _, seconds in spans}
-        asked = [(*span, moments[span[1]]) for span in spans if not self._begin(span, moments)]
+        lengths = {seconds for _, seconds in spans}
+        moments = {seconds: now - timedelta(seconds=seconds) for seconds in lengths}
+        asked, edges = [], memory.edges
+        for span in spans:
+            (key, seconds), edge = span, edges.get(span)
+            moment = moments[seconds]
+            if edge is not None and (
+                edge.since <= moment < edge.until or edge.move(moment, self._last.get(key))
+            ):
+                self._before[span] = edge.before
+                self._edges.append((key, edge))
+            else:
+                asked.append((key, seconds, moment))
         if unknown or asked:
             memory.edges |= await self._fetch(connection, unknown, asked)
         begun = []
@@ -56,14 +70,6 @@ class Counters:
             # What is only there if this is committed is not remembered.
             await self._fetch(connection, begun, asked)
 
-    def _begin(self, span: Span, moments: Mapping[int, datetime]) -> bool:
-        """Tell whether it is known where a window begins."""
-        edge = self._memory.edges.get(span)
-        before = edge and edge.begin(moments[span[1]], self._last.get(span[0]))
-        if before:
-            self._before[span] = before
-        return bool(before)
-
     async def _fetch(
         self, connection: Connection, keys: list[UUID], asked: Sequence[tuple[UUID, int, datetime]]
     ) -> dict[Span, Edge]:
@@ -73,33 +79,37 @@ class Counters:
         self._last.update(zip(keys, marks, strict=True))
         edges = {}
         for (key, seconds, moment), first in zip(asked, inside, strict=True):
-            edge, span = Edge(moment, first), (key, seconds)
-            before = edge.begin(moment, self._last[key])
-            if before is None:
+            edge = edges[key, seconds] = Edge(moment, first)
+            if not edge.move(moment, self._last[key]):
                 raise LookupError("a tally ends before a window of it begins")
-            self._before[span], edges[span] = before, edge
+            self._before[key, seconds] = edge.before
+            self._edges.append((key, edge))
         return edges
 
     def keep(self, before: int, position: int) -> None:
         """Remember what was found out, once it is durable."""
-        memory = self._memory
-        for span in self._before:
-            edge = memory.edges.get(span)
-            if edge is not None:
-                for mark in self._made[span[0]]:
-                    edge.follow(mark)
-        memory.keep(before, position, self._last)
+        for key, edge in self._edges:
+            if key in self._made:
+                edge.follow(self._made[key])
+        self._memory.keep(before, position, self._last)
 
-    def measure(self, draft: Draft, span: Span) -> tuple[int, int]:
-        """Return how many are inside of a window now, and how much they are together."""
-        mark, (count, total) = self._mark(draft, span[0]), self._before[span]
-        return mark.count - count, mark.total - total
+    def measuring(self, draft: Draft, spans: Mapping[Series, Span]) -> Measure:
+        """Return what tells how many are inside of a window now, and how much they are together."""
+        befores, marks = self._before, self._last
+
+        def measure(series: Series) -> tuple[int, int]:
+            span = spans[series]
+            mark = self._mark(draft, span[0]) if MARKS in draft.appended else marks[span[0]]
+            count, total = befores[span]
+            return mark.count - count, mark.total - total
+
+        return measure
 
     def count(self, draft: Draft, tally_id: UUID, amount: int) -> None:
         """Count one more."""
-        last = self._mark(draft, tally_id)
+        last = self._mark(draft, tally_id) if MARKS in draft.appended else self._last[tally_id]
         # Whoever has an earlier time but comes later is counted later.
-        moment = max(draft.now, last.created_at)
+        moment = max(last.created_at, self._now)
         count, total = last.count + 1, Sum(last.total + amount)
         draft.append(MARKS, Mark(self._tenant_id, tally_id, moment, count, total, amount))
 
@@ -111,8 +121,7 @@ class Counters:
 
     def _mark(self, draft: Draft, tally_id: UUID) -> Mark:
         """Return the last mark of a tally, this command's own included."""
-        if own := draft.added_to(MARKS):
-            for mark in reversed(own):
-                if mark.tally_id == tally_id:
-                    return mark
+        for mark in reversed(draft.added_to(MARKS)):
+            if mark.tally_id == tally_id:
+                return mark
         return self._last[tally_id]

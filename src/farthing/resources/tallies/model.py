@@ -46,7 +46,7 @@ Span = tuple[UUID, int]
 Before = tuple[int, int]
 
 
-class Mark(Struct, frozen=True):
+class Mark(Struct, frozen=True, gc=False):
     """When something was counted, and what was there then, itself included."""
 
     tenant_id: UUID
@@ -71,34 +71,44 @@ class Edge:
     """
 
     def __init__(self, moment: datetime, marks: Iterable[Mark]) -> None:
-        self._moment = moment
         self._marks = deque(marks)
-        # The count of the mark that follows.
-        self._next = self._marks[-1].count + 1 if self._marks else None
+        # The count of the mark that follows these.
+        self._next = self._marks[-1].count + 1 if self._marks else 0
+        # From when until when the window can begin, so that this was there before it.
+        self.since = self.until = moment
+        self.before: Before = (0, 0)
 
-    def begin(self, moment: datetime, last: Mark | None) -> Before | None:
-        """Tell what was there before a window that begins at a moment, if that is known.
+    def move(self, moment: datetime, last: Mark | None) -> bool:
+        """Let the window begin at another moment; tell whether it is known what was there before.
 
         If the last mark of all is known, so it is whether there is none inside.
         """
-        if moment < self._moment:
-            return None
-        self._moment, marks = moment, self._marks
+        marks = self._marks
+        if moment < self.since:
+            return False
+        self.since = moment
         while marks and marks[0].created_at <= moment:
             marks.popleft()
         if marks:
             first = marks[0]
-            return first.count - 1, first.total - first.amount
-        if last is None or last.created_at > moment:
-            return None
-        self._next = last.count + 1
-        return last.count, last.total
+            self.until, self.before = (
+                first.created_at,
+                (first.count - 1, first.total - first.amount),
+            )
+        elif last is None or last.created_at > moment:
+            self.until = moment
+            return False
+        else:
+            # Until somebody counts, which changes what is the last.
+            self.until, self.before, self._next = moment, (last.count, last.total), last.count + 1
+        return True
 
-    def follow(self, mark: Mark) -> None:
-        """Learn of a mark, which is of use if it follows those that are known."""
-        if mark.count == self._next and len(self._marks) < MOST_AHEAD:
-            self._marks.append(mark)
-            self._next = mark.count + 1
+    def follow(self, marks: Iterable[Mark]) -> None:
+        """Learn of marks, which are of use if they follow those that are known."""
+        for mark in marks:
+            if mark.count == self._next and len(self._marks) < MOST_AHEAD:
+                self._marks.append(mark)
+                self._next += 1
 
 
 class Memory:

@@ -14,8 +14,7 @@ from farthing.db.pool import Connection
 from farthing.db.tables import AppendTable
 from farthing.resources.tallies.model import LONGEST, MOST_AHEAD, Mark, Subject, before_all
 
-# Whoever relied on what somebody else has changed finds that out by the log, not by a mark.
-MARKS: Final = AppendTable("tally_marks", Mark, unless_known=True)
+MARKS: Final = AppendTable("tally_marks", Mark, with_log=True)
 
 CHECKS: Final = (
     Check(
