@@ -78,6 +78,9 @@ class Bench:
             self.matters.append(await _whose(connection, one[-1]))
         return ()
 
+    async def withdraw(self, _: Connection) -> None:
+        """Begin nothing."""
+
     @property
     def relies_on(self) -> int | None:
         return None

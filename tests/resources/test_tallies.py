@@ -3,7 +3,7 @@
 import asyncio
 import random
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -252,6 +252,53 @@ async def test_what_was_remembered_is_forgotten_with_what_is_restored(
         answers += [await send(1) for _ in range(5)]
     assert [one.status_code for one in answers] == [201] * 8 + [409]
     assert not await world.house.discrepancies()
+
+
+async def test_a_window_whose_marks_are_gone_is_looked_at_again(
+    world: "World", looks: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "MOST_AHEAD", 1)
+    monkeypatch.setattr(store, "MOST_AHEAD", 1)
+    payer, payee = await world.fund(), await world.account()
+    await rule(world, 'history.count("internal", duration("10s")) >= 5')
+    operator, tenant_id = Operator(world.tenant), f"tenant/{world.tenant.id}"
+    snapshot = await operator.do(tenant_id, "snapshots")
+    async with another_process(world, payer, payee, world.house.clock) as send:
+        for _ in range(4):
+            assert (await send(1)).status_code == 201
+            world.house.clock.now += timedelta(seconds=2)
+        await operator.do(tenant_id, "restore", {"snapshotId": snapshot["id"]})
+        looks.clear()
+        # The first has left the window, and of the others only the last is remembered.
+        world.house.clock.now += timedelta(seconds=3)
+        answers = [await send(1) for _ in range(6)]
+        assert looks[0] == 0
+    assert [one.status_code for one in answers] == [201] * 5 + [409]
+
+
+@pytest.mark.parametrize("key", [{}, {"Idempotency_Key": "once"}])
+async def test_what_is_not_in_the_log_begins_no_tally(world: "World", key: dict[str, str]) -> None:
+    payer, payee = await world.fund(), await world.account()
+    await world.sent(payer, payee, 1)
+    await rule(world, 'history.count("internal", duration("1h")) >= 1 && object.amount > 10')
+    marks = "SELECT 1 FROM tally_marks WHERE tenant_id = $1"
+    assert (await world.internal(payer, payee, 11, **key)).status_code == 409
+    assert not await world.house.fetch(marks, world.tenant.id)
+    await world.sent(payer, payee, 1)
+    assert len(await world.house.fetch(marks, world.tenant.id)) == 2
+
+
+def test_a_process_forgets_what_it_has_no_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "_MOST_EDGES", 1)
+    monkeypatch.setattr(model, "_MOST_REMEMBERED", 1)
+    memory, now = model.Memory(), datetime.now(UTC)
+    for _ in range(2):
+        memory.trim()
+        memory.edges[new_id(), 1] = model.Edge(now, [])
+        memory.empty.add(new_id())
+    assert (len(memory.edges), len(memory.empty)) == (2, 2)
+    memory.trim()
+    assert (len(memory.edges), len(memory.empty)) == (0, 0)
 
 
 @pytest.mark.parametrize(

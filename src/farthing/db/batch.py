@@ -104,6 +104,8 @@ class Batch:
         if self._terms.rules is not None and not self._appended[EVENTS]:
             # Somebody may have been refused by a rule that is gone, or was told that there is none.
             await self._terms.check(self._connection)
+            if self._hearing is not None:
+                await self._hearing.withdraw(self._connection)
         return outcomes
 
     async def _prepare_hearing(self, submissions: Sequence[tuple[Context, Command]]) -> None:
@@ -280,6 +282,7 @@ class Batch:
             self._log_began = counts.pop()
             if self._log_began is None:
                 await self._terms.check(self._connection)
+                # Or somebody looks at tallies just now.
                 raise ClockMoved if self._terms.position is None else LogMoved
         sent = [(table, inserts[table]) for table in added if table.unless_known]
         sent += [(table, updates[table]) for table in changed]

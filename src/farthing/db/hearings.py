@@ -119,6 +119,9 @@ class Hearing(Protocol):
         locked no longer than without rules.
         """
 
+    async def withdraw(self, connection: Connection) -> None:
+        """Take back what was begun, because nothing of this batch will be in the log."""
+
     @property
     def relies_on(self) -> int | None:
         """The position at which the tenant's log must have ended, if the hearing relies on that."""

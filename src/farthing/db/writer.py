@@ -117,6 +117,8 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody's request hangs
             if is_away(error):
                 log.warning("database_away", error=repr(error))
+                # It may come back without what it had acknowledged, and nobody would find that out.
+                self._shelf.forget(tenant_id)
                 return [_away() for _ in submissions]
             if len(submissions) == 1:
                 return [await self._run_last_time(tenant_id, submissions[0], decided)]

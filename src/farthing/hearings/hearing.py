@@ -76,6 +76,10 @@ class RuleHearing:
             await self._counters.look(connection, subjects, spans)
         return needs
 
+    async def withdraw(self, connection: Connection) -> None:
+        """Take back what was begun, because nothing of this batch will be in the log."""
+        await self._counters.withdraw(connection)
+
     def judge(
         self, draft: Draft, table: ObjectTable[Any], row: ObjectRow, step: Step | None
     ) -> Verdict:

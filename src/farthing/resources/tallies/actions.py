@@ -9,6 +9,7 @@ from farthing.core.expressions.sieve import Measure
 from farthing.core.expressions.windows import Series
 from farthing.core.rows import Sum
 from farthing.db.draft import Draft
+from farthing.db.hearings import LogMoved
 from farthing.db.pool import Connection
 from farthing.resources.tallies import store
 from farthing.resources.tallies.model import Before, Edge, Mark, Memory, Span, Subject
@@ -27,6 +28,7 @@ class Counters:
         self._made: defaultdict[UUID, list[Mark]] = defaultdict(list)
         self._before: dict[Span, Before] = {}
         self._edges: list[tuple[UUID, Edge]] = []
+        self._begun: list[UUID] = []
         # Where the log must have ended for this to be so; None if everything is locked.
         self.relies_on: int | None = None
 
@@ -38,6 +40,7 @@ class Counters:
         What the batch adds lies inside of its windows.
         """
         memory, now = self._memory, self._now
+        memory.trim()
         self._last = memory.last_marks(subjects)
         if self._last:
             self.relies_on = memory.position
@@ -57,18 +60,25 @@ class Counters:
                 asked.append((key, seconds, moment))
         if unknown or asked:
             memory.edges |= await self._fetch(connection, unknown, asked)
-        begun = []
-        for key, mark in self._last.items():
-            if mark.count or key in memory.empty:
+        for key in unknown:
+            if self._last[key].count or key in memory.empty:
                 continue
             if await store.open_tally(connection, self._tenant_id, subjects[key], now):
-                begun.append(key)
+                self._begun.append(key)
             else:
                 memory.empty.add(key)
-        if begun:
-            asked = [(*span, moments[span[1]]) for span in spans if span[0] in begun]
+        if self._begun:
+            asked = [(*span, moments[span[1]]) for span in spans if span[0] in self._begun]
             # What is only there if this is committed is not remembered.
-            await self._fetch(connection, begun, asked)
+            await self._fetch(connection, self._begun, asked)
+
+    async def withdraw(self, connection: Connection) -> None:
+        """Leave tallies as they were, because nothing of this will be in the log.
+
+        Whoever remembers them would not find out that they have begun.
+        """
+        if self._begun:
+            await store.close_tallies(connection, self._tenant_id, self._begun)
 
     async def _fetch(
         self, connection: Connection, keys: list[UUID], asked: Sequence[tuple[UUID, int, datetime]]
@@ -81,7 +91,8 @@ class Counters:
         for (key, seconds, moment), first in zip(asked, inside, strict=True):
             edge = edges[key, seconds] = Edge(moment, first)
             if not edge.move(moment, self._last[key]):
-                raise LookupError("a tally ends before a window of it begins")
+                # The last mark that is remembered is not there any more.
+                raise LogMoved
             self._before[key, seconds] = edge.before
             self._edges.append((key, edge))
         return edges

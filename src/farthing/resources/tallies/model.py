@@ -144,6 +144,9 @@ class Memory:
         self._streak = self._streak + 1 if before == self.position else 0
         self._last.update(marks)
         self.position = position
+
+    def trim(self) -> None:
+        """Forget what is not worth its room."""
         if len(self.empty) > _MOST_REMEMBERED:
             self.empty.clear()
         if len(self.edges) > _MOST_EDGES:

@@ -33,6 +33,7 @@ CHECKS: Final = (
 FORGET: Final = "DELETE FROM tally_marks AS t {} WHERE {} t.created_at < {}"
 
 _AT: Final = "SELECT * FROM tallies_at($1, $2, $3, $4, $5)"
+_CLOSE: Final = "DELETE FROM tally_marks WHERE tenant_id = $1 AND tally_id = ANY($2)"
 _OPEN: Final = """
 INSERT INTO tally_marks (tenant_id, tally_id, created_at, count, total, amount)
 SELECT $1, $2, created_at, row_number() OVER earlier, sum(amount) OVER earlier, amount
@@ -92,6 +93,11 @@ async def open_tally(
     facts = (subject.owner_id, subject.at_least, subject.currency)
     said = await connection.execute(sql, tenant_id, subject.id, now - LONGEST, *facts)
     return not said.endswith(" 0")
+
+
+async def close_tallies(connection: Connection, tenant_id: UUID, keys: Sequence[UUID]) -> None:
+    """Take back that tallies have begun, which nobody else has seen yet."""
+    await connection.execute(_CLOSE, tenant_id, keys)
 
 
 async def fetch_locked(
