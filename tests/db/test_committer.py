@@ -17,6 +17,7 @@ from farthing.core.ids import new_id
 from farthing.db.commands import Answer, Command, Context, IdempotencyKey, Need
 from farthing.db.committer import Committer
 from farthing.db.draft import Draft
+from farthing.db.hearings import EmptyShelf
 from farthing.db.pool import PlainConnection, Pool, open_pool
 from farthing.resources.access import actions
 from farthing.resources.customers import actions as customer_actions
@@ -320,6 +321,29 @@ async def test_a_crash_between_decision_and_commit_answers_nobody_and_leaves_not
         await blocker.close()
     assert [type(answer) for answer in answers] == [Unavailable, Unavailable]
     assert await names(pool, tenant_id) == []
+
+
+async def test_what_was_known_of_a_tenant_is_forgotten_when_the_database_goes_away(
+    pool: Pool, tenant_id: UUID, database: "Database"
+) -> None:
+    forgotten: list[UUID] = []
+
+    class Shelf(EmptyShelf):
+        def forget(self, tenant_id: UUID) -> None:
+            forgotten.append(tenant_id)
+
+    committer = Committer(pool, shelf=Shelf())
+    await together(committer, tenant_id, adding(new_id()))
+    blocker = await blocked_writer(database)
+    try:
+        pending = asyncio.create_task(together(committer, tenant_id, adding(new_id())))
+        victim = await waiting_backend(blocker)
+        assert not forgotten
+        await blocker.execute("SELECT pg_terminate_backend($1)", victim)
+        await pending
+    finally:
+        await blocker.close()
+    assert forgotten == [tenant_id]
 
 
 async def test_a_caller_who_goes_away_does_not_stop_the_command(
