@@ -45,19 +45,25 @@ async def somebody_who_looked(world: "World") -> "AsyncIterator[asyncpg.Connecti
         await other.close()
 
 
+async def until_it_waits(
+    sending: "asyncio.Task[httpx2.Response]", world: "World", other: "asyncpg.Connection[Any]"
+) -> None:
+    while not await world.house.database.fetch(WAITS, other.get_server_pid()):
+        assert not sending.done(), "it waited for nobody"
+        await asyncio.sleep(0)
+
+
 async def test_whoever_waits_for_a_tally_holds_no_row(world: "World") -> None:
     payer, payee = await world.fund(), await world.account()
     await rule(world, 'history.count("internal", duration("1h")) >= 9')
     await world.sent(payer, payee, 1)
-    database, tenant_id = world.house.database, world.tenant.id
     async with somebody_who_looked(world) as other:
         sending = asyncio.create_task(world.internal(payer, payee, 1))
-        while not await database.fetch(WAITS, other.get_server_pid()):  # noqa: ASYNC110 - nobody tells of it
-            await asyncio.sleep(0)
+        await until_it_waits(sending, world, other)
         # Whoever has the tally and needs a row would wait for the sender, which waits for it.
         for table in ("accounts", "balances"):
             rows = f"SELECT 1 FROM {table} WHERE tenant_id = $1 FOR NO KEY UPDATE NOWAIT"  # noqa: S608 - our own names
-            assert await other.fetch(rows, tenant_id)
+            assert await other.fetch(rows, world.tenant.id)
     assert (await sending).status_code == 201
 
 
@@ -228,10 +234,8 @@ async def test_whoever_remembers_waits_for_whoever_has_looked(
     assert not looks, "it relies on what it remembers"
     async with somebody_who_looked(world) as other:
         sending = asyncio.create_task(world.internal(payer, payee, 1))
-        while not await world.house.database.fetch(WAITS, other.get_server_pid()):  # noqa: ASYNC110 - nobody tells of it
-            await asyncio.sleep(0)
+        await until_it_waits(sending, world, other)
         assert looks, "it has to look too"
-        assert not sending.done()
     assert (await sending).status_code == 201
 
 
